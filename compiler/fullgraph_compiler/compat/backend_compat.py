@@ -1,6 +1,7 @@
-"""Backends: looking them up, wrapping or replacing them, and using parts of them.
+"""Backends: look them up, wrap or replace them, and use parts of them.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each docstring says where torch keeps a name, and in which of the supported versions (2.11 to 2.15) that was
+checked.
 """
 
 from __future__ import annotations
@@ -13,34 +14,34 @@ import torch
 
 _left_out: list[str] = []
 _reduced_on_cpu: list[bool] = []
-"""An item for each graph on the CPU that was compiled with ``mode="reduce-overhead"``."""
+"""One item for each graph on the CPU that was compiled with ``mode="reduce-overhead"``."""
 
 
 def left_out() -> tuple[str, ...]:
-    """Return the parts of the compiler that the graphs of this run skipped."""
+    """Return the parts of the compiler that graphs of this process skipped."""
     return tuple(_left_out)
 
 
 def is_mode_of_gpu_alone() -> bool:
-    """Tell whether the program compiled a CPU graph with ``reduce-overhead``.
+    """Return whether the program compiled a CPU graph with ``reduce-overhead``.
 
-    This mode only affects GPUs.
+    This mode affects only GPUs.
     """
     return bool(_reduced_on_cpu)
 
 
 def stop_after_dynamo() -> None:
-    """Run captured graphs uncompiled where TorchInductor would compile them."""
+    """Run Dynamo's graphs uncompiled whenever TorchInductor would compile them."""
     _replace_inductor(lambda graph, _: graph.forward, ("AOTAutograd", "TorchInductor"))
 
 
 def stop_after_aot() -> None:
-    """Run AOTAutograd's graphs uncompiled where TorchInductor would compile them.
+    """Run AOTAutograd's graphs uncompiled whenever TorchInductor would compile them.
 
-    AOTAutograd affects later guards: numbers become constants, sizes are compared, results get strides. So it
-    gets TorchInductor's decompositions, as from ``compile_fx`` (``torch/_inductor/compile_fx.py``). Steps
-    that affect no guard are left out: TorchInductor's passes, the search for the best partition, and the
-    texts of graphs (``AOTConfig.enable_log``). 2.11 to 2.15.
+    AOTAutograd affects later guards: numbers become constants, sizes are compared, results get strides. So
+    AOTAutograd gets TorchInductor's decompositions, as from ``compile_fx``
+    (``torch/_inductor/compile_fx.py``). Steps that affect no guard are left out: TorchInductor's passes, the
+    search for the best partition, and the texts of graphs (``AOTConfig.enable_log``). 2.11 to 2.15.
     """
     from torch._functorch._aot_autograd.schemas import AOTConfig
 
@@ -51,7 +52,7 @@ def stop_after_aot() -> None:
 def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """Compile one of Dynamo's graphs with AOTAutograd only.
 
-    AOTAutograd's graphs run uncompiled.
+    The resulting graphs run uncompiled.
     """
     import torch._functorch.config
     import torch._inductor.config
@@ -76,9 +77,8 @@ def trace_ahead_of_time(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> C
 def _module_of_inductor(name: str) -> Any:
     """Import ``torch._inductor.lowering`` for code that uses it without importing it.
 
-    The decomposition of ``max_pool2d_with_indices`` does so
-    (``torch/_inductor/decomposition.py``: 2.13 to 2.15).
-    The import takes most of a second, so it is left out for programs that do not need it.
+    The decomposition of ``max_pool2d_with_indices`` is such code (``torch/_inductor/decomposition.py``: 2.13
+    to 2.15). The import takes most of a second, so programs that do not need it do not import it.
     """
     if name != "lowering":
         raise AttributeError(name)
@@ -88,7 +88,7 @@ def _module_of_inductor(name: str) -> Any:
 def _as_it_is(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """Run a graph of AOTAutograd without dispatch to tensor subclasses.
 
-    TorchInductor's code also runs without it.
+    TorchInductor's code also runs without this dispatch.
     """
     _make_numbers_of_sizes(graph)
     run = run_graph(graph, inputs)
@@ -112,9 +112,9 @@ _NEEDS_NUMBERS = ("_adaptive_avg_pool2d", "adaptive_max_pool2d", "upsample_neare
 
 
 def _make_numbers_of_sizes(graph: torch.fx.GraphModule) -> None:
-    """Specialize the symbolic sizes that TorchInductor specializes.
+    """Specialize the symbolic sizes that TorchInductor would specialize.
 
-    Guards compare later calls with these sizes. ``guard_int`` in the lowerings of
+    Guards compare later calls with these sizes. TorchInductor calls ``guard_int`` in the lowerings of
     ``torch/_inductor/lowering.py``: 2.13 to 2.15.
     """
     for node in graph.graph.nodes:
@@ -134,11 +134,11 @@ def _make_numbers_of_sizes(graph: torch.fx.GraphModule) -> None:
 
 
 def _strides_of_ones(output: Any) -> dict[int, int]:
-    """Return the strides of an output's dimensions of size one.
+    """Return the strides of an output's dimensions of size one, by dimension.
 
     Symbolic strides are left out. Operators choose these strides by their own rules, but TorchInductor takes
-    those of the traced graph (``try_match_insignificant_strides`` in ``torch/_inductor/ir.py``), and a guard
-    compares them.
+    the strides of the traced graph (``try_match_insignificant_strides`` in ``torch/_inductor/ir.py``), and a
+    guard compares them.
     """
     traced = output.meta.get("val") if isinstance(output, torch.fx.Node) else None
     if not isinstance(traced, torch.Tensor) or traced.layout is not torch.strided:
@@ -152,9 +152,9 @@ def _strides_of_ones(output: Any) -> dict[int, int]:
 
 
 def _with_strides(result: Any, ones: dict[int, int]) -> Any:
-    """Return a view with other strides in dimensions of size one.
+    """Return a view of ``result`` with the strides ``ones`` in dimensions of size one.
 
-    These strides do not affect its elements.
+    Strides in such dimensions do not affect the elements.
     """
     if not ones:
         return result
@@ -169,10 +169,10 @@ def _replace_inductor(
 ) -> None:
     """Call ``compile_graph(graph, inputs)`` instead of TorchInductor.
 
-    ``without`` are the parts of the compiler that this leaves out. ``set_stance(force_backend=...)`` would
-    replace every backend, also the user's own backends, whose failures are facts, and it ends as soon as user
-    code sets another stance. So TorchInductor's two entries are replaced:
-    ``torch._TorchCompileInductorWrapper`` (``torch/__init__.py``) and the registry's "inductor"
+    ``without`` are the parts of the compiler that are skipped. ``set_stance(force_backend=...)`` is
+    unsuitable: it would replace every backend, including the user's own backends, whose failures are facts,
+    and the stance ends as soon as user code sets another one. So TorchInductor's two entry points are
+    replaced: ``torch._TorchCompileInductorWrapper`` (``torch/__init__.py``) and the registry's "inductor"
     (``torch/_dynamo/backends``): 2.11 to 2.15.
     """
     import torch._dynamo.backends.inductor
@@ -200,7 +200,7 @@ def _replace_inductor(
 
 
 def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:
-    """Return the backend of this name, from torch or an entry point.
+    """Return the backend with a name, from torch or from an entry point.
 
     ``lookup_backend`` is in ``backends/registry.py``.
     """
@@ -213,8 +213,8 @@ def lookup_backend(backend: str | Callable[..., Any]) -> Callable[..., Any]:
 def register_backend(name: str, place: str) -> None:
     """Register ``module:function`` as a backend, as an entry point would.
 
-    The module is imported when the backend is used. ``_BACKENDS`` (``backends/registry.py``) holds the entry
-    points that torch found: 2.11 to 2.15.
+    The module is imported when the backend is first used. ``_BACKENDS`` (``backends/registry.py``) holds the
+    entry points that torch found: 2.11 to 2.15.
     """
     from importlib.metadata import EntryPoint
 
@@ -229,10 +229,10 @@ def compile_ahead_of_time(
     forward: Callable[..., Any],
     backward: Callable[..., Any],
 ) -> Callable[..., Any]:
-    """Trace a graph with AOTAutograd, and compile its forward and backward graph.
+    """Trace a graph with AOTAutograd, and compile its forward and backward graphs.
 
-    ``aot_autograd`` (``backends/common.py``) with the plain partitioner, which recomputes nothing of the
-    forward graph in the backward one: 2.11 to 2.15.
+    This uses ``aot_autograd`` (``backends/common.py``) with the default partitioner, which recomputes nothing
+    of the forward graph in the backward graph: 2.11 to 2.15.
     """
     from torch._dynamo.backends.common import aot_autograd
 
@@ -241,11 +241,11 @@ def compile_ahead_of_time(
 
 
 def run_graph(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
-    """Run a graph of AOTAutograd uncompiled, as ``boxed_nop`` does.
+    """Run a graph of AOTAutograd uncompiled, as torch's ``boxed_nop`` does.
 
-    ``boxed_nop`` is in ``backends/debugging.py``: 2.11 to 2.15. But ``boxed_nop`` calls a lazy module
-    (``torch/fx/_lazy_graph_module.py``) at its first run, and thereby the program's global module hooks,
-    which compiled code does not call.
+    ``boxed_nop`` (``backends/debugging.py``: 2.11 to 2.15) is unsuitable: at its first run it calls a lazy
+    module (``torch/fx/_lazy_graph_module.py``), and thereby the program's global module hooks, which compiled
+    code does not call.
     """
     from torch.fx._lazy_graph_module import _LazyGraphModule
     from torch.fx.graph import _BoxedCodeGen
@@ -273,7 +273,7 @@ def compile_with_torchscript(graph: torch.fx.GraphModule, inputs: Sequence[Any])
 
 
 def is_backend(candidate: Any, backend: Callable[..., Any]) -> bool:
-    """Whether a backend that torch holds, perhaps in wrappers of torch's, is this one.
+    """Return whether ``candidate`` is ``backend``, perhaps in wrappers of torch.
 
     The wrappers hold the wrapped backend in ``_torchdynamo_orig_backend``, or in ``compiler_fn``
     (``torch._TorchCompileWrapper``): 2.11 to 2.15.
@@ -287,7 +287,7 @@ def is_backend(candidate: Any, backend: Callable[..., Any]) -> bool:
 def intercept_backends(
     compile_graph: Callable[[Any, torch.fx.GraphModule, Sequence[Any]], Callable[..., Any]],
 ) -> None:
-    """Compile each graph by ``compile_graph(backend, graph, inputs)``.
+    """Compile each graph with ``compile_graph(backend, graph, inputs)``.
 
     ``OutputGraph._call_user_compiler`` (``output_graph.py``) calls ``compiler_fn``: 2.11 to 2.15.
     """
@@ -309,8 +309,8 @@ def intercept_backends(
 def unwrapped_backend(backend: Any) -> tuple[Any, dict[str, Any]]:
     """Return the backend that a program passed to ``torch.compile``, and its options.
 
-    The backend is its name if torch has registered it. ``torch._TorchCompileInductorWrapper`` has the options
-    in ``config``, ``torch._TorchCompileWrapper`` in ``kwargs``; the registry's names are in
+    A backend that torch has registered is returned as its name. ``torch._TorchCompileInductorWrapper`` has
+    the options in ``config``, ``torch._TorchCompileWrapper`` in ``kwargs``; the registry's names are in
     ``_COMPILER_FNS``: 2.11 to 2.15.
     """
     from torch._dynamo.backends import registry

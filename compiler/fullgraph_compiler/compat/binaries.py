@@ -1,6 +1,6 @@
-"""Compiled kernels: intermediate forms, machine code, and use of resources.
+"""Compiled kernels: intermediate forms, machine code, and resource usage.
 
-The compilers store these in files: Triton in its cache, the C++ compiler in a library.
+Triton stores these in its cache, the C++ compiler in a library.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ for OpenMP (``kernel._omp_fn.0`` by GCC, ``kernel.omp_outlined`` or ``.omp_outli
 def read_kernels(modules: Iterable[ModuleType]) -> Iterator[KernelCompiled]:
     """Yield each kernel of loaded code once.
 
-    A kernel has no texts if the disassembler is missing.
+    A C++ kernel has no text if ``objdump`` is missing, a Triton kernel no ``sass`` if NVIDIA's disassembler
+    is.
     """
     reported: set[tuple[str, str]] = set()
     for module in modules:
@@ -59,7 +60,7 @@ def _read(filename: str, name: str, value: object) -> KernelCompiled | None:
 
 
 def _triton_texts(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the forms of a kernel from its folder in Triton's cache."""
+    """Yield name and text of each form of a kernel in its folder of Triton's cache."""
     for form in FORMS:
         for path in folder.glob(f"*.{form}"):
             yield form, path.read_text(errors="replace")
@@ -71,9 +72,9 @@ def _triton_texts(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _disassembled(library: str) -> str:
-    """Return the disassembly of a kernel's own functions.
+    """Return the disassembly of a kernel's own functions; empty without ``objdump``.
 
-    Python bindings and torch's helpers are left out.
+    Python bindings and torch's helper functions are left out.
     """
     objdump = shutil.which("objdump")
     if objdump is None:

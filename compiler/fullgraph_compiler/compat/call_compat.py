@@ -1,7 +1,7 @@
 """Private names of torch that decide whether a call compiles or runs eagerly.
 
-As :mod:`.torch_compat`: each entry says where torch keeps it and in which of the supported versions (2.11 to
-2.15) it was read.
+Each docstring says where torch keeps a name, and in which of the supported versions (2.11 to 2.15) that was
+checked.
 """
 
 from __future__ import annotations
@@ -23,12 +23,13 @@ _DISABLE = "TORCHDYNAMO_DISABLE"
 
 
 def watch_calls(called: Callable[[Hashable], None]) -> None:
-    """Call ``called`` with the identity of a compiled function whenever it is called.
+    """Call ``called`` with the identity of each compiled function that is called.
 
-    ``compile_wrapper`` (``_TorchDynamoContext.__call__`` in ``eval_frame.py``), which every such call goes
-    through, calls ``_callback_from_stance`` once, while nothing is traced: 2.11 to 2.15. The callback that it
-    returns is not wrapped: Dynamo reads the stack of its caller (``ConvertFrameAssert.__call__`` in
-    ``convert_frame.py``). ``torch.compile`` is not wrapped either, since Dynamo may trace a call of it.
+    Every call of a compiled function goes through ``compile_wrapper`` (``_TorchDynamoContext.__call__`` in
+    ``eval_frame.py``), which calls ``_callback_from_stance`` once, while nothing is traced: 2.11 to 2.15. The
+    callback returned by ``_callback_from_stance`` is not wrapped, because Dynamo reads the stack of its
+    caller (``ConvertFrameAssert.__call__`` in ``convert_frame.py``). ``torch.compile`` is not wrapped either,
+    because Dynamo may trace a call of ``torch.compile``.
     """
     from torch._dynamo import eval_frame
 
@@ -48,8 +49,8 @@ def watch_calls(called: Callable[[Hashable], None]) -> None:
 def watch_uncompiled(uncompiled: Callable[[str], None]) -> None:
     """Call ``uncompiled`` with the reason when ``torch.compile`` compiles nothing.
 
-    ``_optimize`` returns a ``_NullDecorator`` then (``eval_frame.py``): 2.11 to 2.15. Dynamo skips functions
-    by their file, so the function that replaces torch's names the same file.
+    ``_optimize`` (``eval_frame.py``) then returns a ``_NullDecorator``: 2.11 to 2.15. Dynamo skips functions
+    by their file, so the replacement of torch's function names the same file.
     """
     from torch._dynamo import eval_frame
 
@@ -66,10 +67,11 @@ def watch_uncompiled(uncompiled: Callable[[str], None]) -> None:
 
 
 def compile_nothing_elsewhere() -> None:
-    """Turn compilation off in all processes that this one starts from now on.
+    """Turn compilation off in all processes that this process starts from now on.
 
-    ``_optimize`` (``eval_frame.py``) reads the variable, and then returns a ``_NullDecorator``: 2.11 to 2.15.
-    ``TORCH_COMPILE_DISABLE`` is unsuitable: with it, a function compiled with ``fullgraph=True`` raises.
+    ``_optimize`` (``eval_frame.py``) reads the environment variable, and returns a ``_NullDecorator``: 2.11
+    to 2.15. ``TORCH_COMPILE_DISABLE`` is unsuitable: with it, a function compiled with ``fullgraph=True``
+    raises.
     """
     from torch._dynamo import eval_frame
 
@@ -95,8 +97,8 @@ def _set_variable(value: str | None) -> None:
 def turned_off() -> str:
     """Return the setting that turns compilation off, as a user writes it.
 
-    Empty if none does. ``_stance`` is in ``eval_frame.py``, ``disable`` in ``config.py``, where the variable
-    is its default: 2.11 to 2.15.
+    Return an empty string if no setting does. ``_stance`` is in ``eval_frame.py``; ``disable``, whose default
+    is the environment variable, is in ``config.py``: 2.11 to 2.15.
     """
     from torch._dynamo import config, eval_frame
 
@@ -112,7 +114,7 @@ def turned_off() -> str:
 
 @contextlib.contextmanager
 def unwatched_calls() -> Iterator[None]:
-    """Suspend :func:`watch_calls`, which makes each call a microsecond faster."""
+    """Suspend :func:`watch_calls` in a context, to make each call 1 µs faster."""
     from torch._dynamo import eval_frame
 
     watching = eval_frame._callback_from_stance
@@ -126,7 +128,7 @@ def unwatched_calls() -> Iterator[None]:
 def current_function() -> Hashable:
     """Return the identity of the function whose call this thread is compiling.
 
-    ``None`` if there is none.
+    Return ``None`` if nothing is being compiled.
     """
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -139,7 +141,7 @@ def current_function() -> Hashable:
 def code_of(function: Any) -> tuple[CodeType, str] | None:
     """Return code and name of a function by its identity; ``forward`` for modules.
 
-    The identity is one of :func:`watch_calls`.
+    ``function`` is an identity from :func:`watch_calls`. Return ``None`` if there is no code.
     """
     if isinstance(function, CodeType):
         return function, getattr(function, "co_qualname", function.co_name)
@@ -151,8 +153,9 @@ def code_of(function: Any) -> tuple[CodeType, str] | None:
 def compiled_functions() -> Iterator[Hashable]:
     """Yield the identities of compiled functions that the program still references.
 
-    ``torch.compile`` adds the codes of functions to ``always_optimize_code_objects`` (``eval_frame.py``), an
-    ``ExactWeakKeyDictionary`` (``utils.py``): 2.11 to 2.15. Compiled modules are found among all objects.
+    ``torch.compile`` adds the code objects of functions to ``always_optimize_code_objects``
+    (``eval_frame.py``), an ``ExactWeakKeyDictionary`` (``utils.py``): 2.11 to 2.15. Compiled modules are
+    searched among all objects.
     """
     from torch._dynamo import OptimizedModule, eval_frame
 
@@ -169,15 +172,15 @@ def compiled_functions() -> Iterator[Hashable]:
 
 
 def module_of(function: Any) -> torch.nn.Module | None:
-    """Return the module with this identity; ``None`` for functions and dead modules.
+    """Return the module with an identity; ``None`` for functions and deleted modules.
 
-    The identity is one of :func:`watch_calls`.
+    ``function`` is an identity from :func:`watch_calls`.
     """
     return function() if isinstance(function, weakref.ref) else None
 
 
 def is_compiled(module: torch.nn.Module) -> bool:
-    """Tell whether a module itself has been compiled, not only a module around it.
+    """Return whether a module itself is compiled, not only a module that contains it.
 
     ``torch.compile`` makes an ``OptimizedModule`` (``eval_frame.py``), and ``Module.compile`` sets
     ``_compiled_call_impl`` (``torch/nn/modules/module.py``): 2.11 to 2.15.
@@ -188,9 +191,10 @@ def is_compiled(module: torch.nn.Module) -> bool:
 
 
 def is_torchs_own(module: torch.nn.Module) -> bool:
-    """Tell whether Dynamo skips a module's ``forward`` unless user code calls it.
+    """Return whether Dynamo skips a module's ``forward`` unless user code calls it.
 
-    ``OptimizedModule._initialize`` (``eval_frame.py``) asks ``trace_rules.check`` the same: 2.11 to 2.15.
+    ``OptimizedModule._initialize`` (``eval_frame.py``) calls ``trace_rules.check`` in the same way: 2.11 to
+    2.15.
     """
     from torch._dynamo import trace_rules
 
@@ -198,10 +202,11 @@ def is_torchs_own(module: torch.nn.Module) -> bool:
 
 
 def compiles_in_place(module: torch.nn.Module) -> bool:
-    """Tell whether ``Module.compile`` compiles a module.
+    """Return whether ``Module.compile`` really compiles a module.
 
-    It compiles ``_call_impl``, which Dynamo skips for torch's own modules unless ``OptimizeContext``
-    (``eval_frame.py``) checks ``OptimizedModule._should_wrap_module_call_impl``: in 2.15, but not in 2.13.
+    ``Module.compile`` compiles ``_call_impl``, which Dynamo skips for torch's own modules unless
+    ``OptimizeContext`` (``eval_frame.py``) checks ``OptimizedModule._should_wrap_module_call_impl``: in 2.15,
+    but not in 2.13.
     """
     from torch._dynamo import OptimizedModule
 
@@ -211,13 +216,13 @@ def compiles_in_place(module: torch.nn.Module) -> bool:
 _NOT_OF_PROGRAM = os.path.dirname(torch.__file__), os.path.dirname(os.path.dirname(__file__))
 _UNWATCHED = "_fullgraph_unwatched"
 _FORWARD = ("forward", "_call_impl", "_wrapped_call_impl", "__call__")
-"""The methods of a module that run when it is called."""
+"""The methods that run when a module is called."""
 
 
 def _function_called(frame: FrameType) -> Hashable:
     """Return the identity of the function that a frame of ``compile_wrapper`` calls.
 
-    ``None`` for other frames.
+    Return ``None`` for any other frame.
     """
     from torch._dynamo import eval_frame
 
@@ -228,11 +233,11 @@ def _function_called(frame: FrameType) -> Hashable:
 
 
 def _identity(function: Any) -> Hashable:
-    """Return an identity for a function: its code, module, or name.
+    """Return an identity for a function: its code, its module, or its name.
 
     Modules have a weak reference as identity, other callables without code their name. So a function that is
-    compiled repeatedly counts once, and each module counts separately, as torch compiles them. torch wraps
-    callables without a frame by ``wrap_inline`` (``external_utils.py``): 2.11 to 2.15.
+    compiled repeatedly counts once, and each module counts separately, as in torch. torch wraps callables
+    without a frame with ``wrap_inline`` (``external_utils.py``): 2.11 to 2.15.
     """
     from torch._dynamo import external_utils
 
@@ -257,10 +262,10 @@ def _identity(function: Any) -> Hashable:
 
 
 def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
-    """Compile only frames for which ``is_meant`` is true.
+    """Compile only frames for whose code ``is_meant`` returns true.
 
     Other frames run eagerly, but the functions that they call may be compiled. torch treats frames without a
-    tensor in this way: ``ConvertFrameAssert.__call__`` calls ``has_tensor_in_frame`` (``convert_frame.py``)
+    tensor in this way: ``ConvertFrameAssert.__call__`` (``convert_frame.py``) calls ``has_tensor_in_frame``
     for each frame: 2.11 to 2.15.
     """
     from torch._dynamo import convert_frame
@@ -273,8 +278,8 @@ def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
 def _allow_eager_calls() -> None:
     """Allow calls under ``fullgraph=True`` that run no compiled code.
 
-    torch would raise for them. ``compile_wrapper`` (``eval_frame.py``) only counts compiled frames if this
-    setter returns a negative number: 2.13 to 2.15.
+    torch would raise an error. ``compile_wrapper`` (``eval_frame.py``) counts compiled frames only if the
+    replaced setter returns a negative number: 2.13 to 2.15.
     """
     from torch._dynamo import eval_frame
 

@@ -1,6 +1,7 @@
 """Dynamo: its steps, the functions that it compiled, and its compilation cache.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each docstring says where torch keeps a name, and in which of the supported versions (2.11 to 2.15) that was
+checked.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ import torch
 from . import backend_compat
 
 _Counts: TypeAlias = Callable[[Any], bool]
-"""A predicate on backends: whether the cache keeps only one compilation by this backend."""
+"""A predicate on backends: whether the cache keeps only the newest compilation by the backend."""
 
 _ENTRIES = ("cache_entries_for_reasons", "cache_entries", "cache_entry")
-"""Names of the local variable of ``_compile`` (``convert_frame.py``) with the compilations of the frame: from
-the newest torch to 2.11."""
+"""The names of the local variable in ``_compile`` (``convert_frame.py``) that holds the compilations of the
+frame, from the newest torch back to 2.11."""
 _OPERATORS = ("torch._higher_order_ops.", "torch.nn.attention.flex_attention")
 _RETIRED = "Fullgraph keeps the newest compilation only"
 _kept: list[_Counts] = []
 
 
 def place_frames() -> None:
-    """Add columns, as carets, to the stacks that Dynamo writes into graphs.
+    """Add columns, shown as carets, to the stacks that Dynamo writes into graphs.
 
     ``InstructionTranslatorBase.frame_summary`` (``symbolic_convert.py``) leaves out columns until 2.13, and
-    the last line until 2.15, without which Python (since 3.11) writes no carets.
+    the end line until 2.15. Without the end line, Python (since 3.11) prints no carets.
     """
     from torch._dynamo.symbolic_convert import InstructionTranslatorBase
 
@@ -49,7 +50,7 @@ def place_frames() -> None:
 
 
 def forget_counts() -> None:
-    """Reset Dynamo's counts of graphs and breaks.
+    """Reset Dynamo's counts of graphs and graph breaks.
 
     ``counters`` (``utils.py``): 2.13, 2.15.
     """
@@ -59,10 +60,10 @@ def forget_counts() -> None:
 
 
 def in_pieces() -> str:
-    """Return why there is more or less than one graph; empty for one graph.
+    """Return why there is not exactly one graph; empty if there is one.
 
-    Graphs count since :func:`forget_counts`. ``unique_graphs`` counts the graphs that reached a backend
-    (``output_graph.py``), ``graph_break`` has the reasons of breaks (``exc.py``): 2.13, 2.15.
+    Graphs are counted since :func:`forget_counts`. ``unique_graphs`` counts the graphs that reached a backend
+    (``output_graph.py``), ``graph_break`` has the reasons of graph breaks (``exc.py``): 2.13, 2.15.
     """
     from torch._dynamo.utils import counters
 
@@ -73,7 +74,7 @@ def in_pieces() -> str:
 def place_of(tracer: Any) -> Any:
     """Return ``positions`` of a tracer's instruction; ``None`` before Python 3.11.
 
-    Python gives a jump behind the last operand of ``and`` and ``or`` the position of the first operand. For
+    Python gives the jump after the last operand of ``and`` and ``or`` the position of the first operand. For
     such a jump, return the position where the tested value was computed. ``instructions`` and
     ``instruction_pointer``, which is one ahead, are attributes of ``InstructionTranslatorBase``
     (``symbolic_convert.py``): 2.11 to 2.15.
@@ -87,18 +88,18 @@ def place_of(tracer: Any) -> Any:
 
 
 _OF_TESTS = ("COPY", "TO_BOOL", "NOP")
-"""Instructions between a value and the jump that tests it."""
+"""Instructions between the computation of a value and the jump that tests the value."""
 
 
 def import_dynamo() -> None:
-    """Import Dynamo, which ``import torch`` leaves for the first compilation."""
+    """Import Dynamo, which ``import torch`` does not import before a compilation."""
     import torch._dynamo  # noqa: F401
 
 
 def skip_guard_profiling() -> None:
     """Turn off torch's measurement of how long guards take.
 
-    Fullgraph does not show it. ``CheckFunctionManager.__init__`` (``guards.py``) calls
+    Fullgraph does not show the measured time. ``CheckFunctionManager.__init__`` (``guards.py``) calls
     ``profile_guard_manager``, which flushes the CPU's caches and takes 24 ms for each compilation: 2.11 to
     2.15.
     """
@@ -110,9 +111,9 @@ def skip_guard_profiling() -> None:
 def skip_log_headers() -> None:
     """Turn off the lookup of function names for log lines that nobody reads.
 
-    ``OutputGraph.create_proxy`` (``output_graph.py``) builds the header of a ``trace_call`` log line for
-    each node, logged or not, and ``get_funcname`` (``funcname_cache.py``, imported by
-    ``symbolic_convert.py``) parses each source file for it: 2.11 to 2.15.
+    For each node, ``OutputGraph.create_proxy`` (``output_graph.py``) builds the header of a ``trace_call``
+    log line, even if nothing is logged. For the header, ``get_funcname`` (``funcname_cache.py``, imported by
+    ``symbolic_convert.py``) parses each source file: 2.11 to 2.15.
     """
     from torch._dynamo import symbolic_convert
 
@@ -120,9 +121,10 @@ def skip_log_headers() -> None:
 
 
 def warm_up(backend: Callable[..., Any]) -> None:
-    """Compile a trivial function for two shapes, and forget it.
+    """Compile a trivial function for two shapes, and forget the compilations.
 
-    It has no backward pass: after one, no process forked from this one could run another (``csrc/autograd``).
+    The function has no backward pass: if this process ran a backward pass, no process forked from it could
+    run one (``csrc/autograd``).
 
     The first compilation of a process fills tables (``trace_rules.py``, ``torch/overrides.py``) that every
     later compilation needs; ``torch._dynamo.reset`` also restarts the compile ids: 2.11 to 2.15.
@@ -142,10 +144,10 @@ def warm_up(backend: Callable[..., Any]) -> None:
 
 
 def forget_progress_lock() -> None:
-    """Drop tqdm's lock, so that each process forked from this one makes its own.
+    """Drop tqdm's lock, so that each process forked from this process makes its own.
 
-    Else all these processes would share one lock, and a process killed while it holds the lock would block
-    the rest. ``tqdm/std.py``: ``get_lock``, ``TqdmDefaultWriteLock``.
+    Otherwise all these processes would share one lock, and a process killed while it holds the lock would
+    block the rest. ``tqdm/std.py``: ``get_lock``, ``TqdmDefaultWriteLock``.
     """
     std: Any = sys.modules.get("tqdm.std")
     if std is None:
@@ -159,9 +161,9 @@ def forget_progress_lock() -> None:
 
 @contextmanager
 def _no_progress_thread() -> Iterator[None]:
-    """Keep tqdm from starting a thread.
+    """Keep tqdm from starting a thread within the context.
 
-    The thread would run before the program's first line. ``Interpreter.run`` (``torch/fx/interpreter.py``)
+    The thread would exist before the program's first line. ``Interpreter.run`` (``torch/fx/interpreter.py``)
     creates a progress bar, shown or not, with the ``tqdm`` of ``torch/hub.py``: 2.11 to 2.15.
     """
     from torch.hub import tqdm
@@ -175,7 +177,7 @@ def _no_progress_thread() -> Iterator[None]:
 
 
 def is_compiled(thing: object) -> bool:
-    """Whether ``torch.compile`` made this callable or module (``eval_frame.py``)."""
+    """Return whether ``torch.compile`` made a callable or module (``eval_frame.py``)."""
     from torch._dynamo.eval_frame import OptimizedModule
 
     return isinstance(thing, OptimizedModule) or hasattr(thing, "_torchdynamo_orig_callable")
@@ -184,10 +186,10 @@ def is_compiled(thing: object) -> bool:
 def intercept_compiled_calls(
     wrap: Callable[[Callable[..., Any], Callable[..., Any], dict[str, Any]], Any],
 ) -> None:
-    """Have ``torch.compile`` return ``wrap(function, compiled, options)``.
+    """Let ``torch.compile`` return ``wrap(function, compiled, options)``.
 
-    ``OptimizeContext.__call__`` (``eval_frame.py``) also gets the ``__call__`` of modules: 2.11 to 2.15. The
-    functions that torch compiles to run ``torch.cond`` and the like uncompiled are not wrapped.
+    torch also calls ``OptimizeContext.__call__`` (``eval_frame.py``) with the ``__call__`` of modules: 2.11
+    to 2.15. Functions that torch itself compiles to run operators such as ``torch.cond`` are not wrapped.
     """
     from torch._dynamo.eval_frame import OptimizeContext, innermost_fn
 
@@ -208,8 +210,8 @@ def intercept_compiled_calls(
 def intercept_compiled_modules(note: Callable[[], None], *, returned: bool) -> None:
     """Call ``note`` whenever a module is passed to ``torch.compile``.
 
-    If ``returned``, ``torch.compile`` returns that module. Else ``torch.compile`` returns an
-    ``OptimizedModule``, which ``OptimizeContext.__call__`` creates (``eval_frame.py``): 2.11 to 2.15.
+    If ``returned``, ``torch.compile`` returns the module unchanged, otherwise an ``OptimizedModule``, which
+    ``OptimizeContext.__call__`` creates (``eval_frame.py``): 2.11 to 2.15.
     """
     from torch._dynamo.eval_frame import OptimizeContext
 
@@ -225,20 +227,21 @@ def intercept_compiled_modules(note: Callable[[], None], *, returned: bool) -> N
 
 
 def _is_of_operator(function: Any) -> bool:
-    """Tell whether a function is torch's wrapper of a higher-order operator.
+    """Return whether a function is torch's wrapper of a higher-order operator.
 
-    torch runs such an operator uncompiled in the wrapper. An example is ``_cond_op_wrapper`` in ``cond``
-    (``torch/_higher_order_ops/cond.py``): 2.13, 2.15.
+    In eager code, torch runs such an operator by compiling the wrapper. An example is ``_cond_op_wrapper`` in
+    ``cond`` (``torch/_higher_order_ops/cond.py``): 2.13, 2.15.
     """
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     return str(module).startswith(_OPERATORS) and "<locals>" in name
 
 
 def inlined_module(function: Callable[..., Any]) -> torch.nn.Module | None:
-    """Return the module that Dynamo wrapped in a function, to have a frame to compile.
+    """Return the module that Dynamo wrapped in a function; ``None`` if there is none.
 
-    ``OptimizedModule`` does so for modules whose ``forward`` is torch's own: the function is ``inner`` of
-    ``wrap_inline`` (``external_utils.py``), with the module as ``fn``: 2.11 to 2.15.
+    ``OptimizedModule`` wraps modules whose ``forward`` is torch's own, so that there is a frame to compile:
+    the function is ``inner`` of ``wrap_inline`` (``external_utils.py``), with the module as ``fn``: 2.11 to
+    2.15.
     """
     if getattr(function, "__qualname__", "") != "wrap_inline.<locals>.inner":
         return None
@@ -249,7 +252,7 @@ def inlined_module(function: Callable[..., Any]) -> torch.nn.Module | None:
 def leave_alone(function: Callable[..., Any]) -> None:
     """Keep Dynamo from compiling one of Fullgraph's functions between two graphs.
 
-    Functions that it calls are still compiled: ``skip_code`` (``eval_frame.py``), 2.11 to 2.15.
+    Functions that ``function`` calls are still compiled: ``skip_code`` (``eval_frame.py``), 2.11 to 2.15.
     """
     from torch._dynamo.eval_frame import skip_code
 
@@ -267,7 +270,7 @@ def marked_dimensions(tensor: torch.Tensor) -> list[int]:
 
 
 def copy_marks(tensor: torch.Tensor, other: torch.Tensor) -> None:
-    """Copy the marks of a tensor's dimensions to another tensor.
+    """Copy the dynamic-dimension attributes of a tensor to another tensor.
 
     ``decorators.py``: 2.11 to 2.15.
     """
@@ -277,7 +280,7 @@ def copy_marks(tensor: torch.Tensor, other: torch.Tensor) -> None:
 
 
 def skips_guards() -> bool:
-    """Whether the program set a stance that skips guards.
+    """Return whether the program set a stance that skips guards.
 
     ``_stance`` (``eval_frame.py``): 2.11 to 2.15.
     """
@@ -289,9 +292,9 @@ def skips_guards() -> bool:
 def why_compiled(error: Exception) -> str | None:
     """Return the failed guard from an error of ``fail_on_recompile``.
 
-    ``None`` for other errors. Empty if the error names no guard. ``fail_callback`` (``_callback_from_stance``
-    in ``eval_frame.py``) raises a ``RuntimeError`` with this text when the stance forbids to compile; the
-    guards of each compilation follow: 2.11 to 2.15.
+    Return ``None`` for another error, and an empty string if the error names no guard. When the stance
+    forbids compilation, ``fail_callback`` (``_callback_from_stance`` in ``eval_frame.py``) raises a
+    ``RuntimeError`` whose message names the stance and lists the guards of each compilation: 2.11 to 2.15.
     """
     if not isinstance(error, RuntimeError) or "fail_on_recompile" not in str(error):
         return None
@@ -303,7 +306,7 @@ def why_compiled(error: Exception) -> str | None:
 def keep_one_entry() -> None:
     """Keep only the newest compilation of each frame, until the process ends.
 
-    The recompile limit no longer applies.
+    The recompile limit then has no effect.
     """
     _replace_cache_rules()
     _kept.append(lambda _: True)
@@ -311,7 +314,7 @@ def keep_one_entry() -> None:
 
 @contextmanager
 def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
-    """Do as :func:`keep_one_entry` within the context, for one backend only."""
+    """Apply :func:`keep_one_entry` within the context, for one backend only."""
 
     def is_of_backend(entry_backend: Any) -> bool:
         return backend_compat.is_backend(entry_backend, backend)
@@ -325,13 +328,13 @@ def keeping_one_entry(backend: Callable[..., Any]) -> Iterator[None]:
 
 
 def _replace_cache_rules() -> None:
-    """Replace the functions by which ``_compile`` queries the cache.
+    """Replace the functions with which ``_compile`` queries the compilation cache.
 
     ``_compile`` is in ``convert_frame.py``. If there are earlier compilations, ``_compile`` calls
     ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) to learn why they do not fit. Then it calls
     ``exceeds_recompile_limit`` (``cache_size.py``), which checks all limits: the setting, the option of
-    ``torch.compile``, and the accumulated limit. 2.11 to 2.15. After that, the earlier compilations are not
-    needed and can be retired.
+    ``torch.compile``, and the accumulated limit. 2.11 to 2.15. After both calls, the earlier compilations are
+    not needed and can be retired.
     """
     import torch._dynamo.convert_frame as convert_frame
 
@@ -380,7 +383,7 @@ def _walk(entries: Any) -> Iterator[Any]:
 
 
 def _linked(entries: Iterable[Any]) -> Any:
-    """Return a linked list of compilations with the attributes that torch reads."""
+    """Return a linked list of compilations with only the attributes that torch reads."""
     first = None
     for entry in reversed(list(entries)):
         first = SimpleNamespace(
@@ -394,10 +397,10 @@ def _is_kept(entry: Any) -> bool:
 
 
 def _retire(entry: Any) -> None:
-    """Invalidate a compilation, so that it no longer fits any call.
+    """Invalidate a compilation, so that it fits no later call.
 
     ``CheckFunctionManager.invalidate`` (``guards.py``) does the same when a guarded object is deleted: 2.11
-    to 2.15. ``reset_code`` would free objects that the current compilation still uses.
+    to 2.15. ``reset_code`` is unsuitable: it would free objects that the running compilation still uses.
     """
     from torch._dynamo.guards import DeletedGuardManagerWrapper
 
@@ -407,10 +410,10 @@ def _retire(entry: Any) -> None:
 
 
 def numpy_translations() -> dict[str, Callable[..., Any]]:
-    """Return torch's translations of NumPy's functions, by their names in NumPy.
+    """Return torch's translations of NumPy's functions, by the function's name.
 
-    They are in ``torch/_numpy/__init__.py``: 2.11 to 2.15. Dynamo traces them instead of NumPy's functions,
-    and finds them by name (``NumpyVariable.call_function`` in ``variables/misc.py``).
+    The translations are in ``torch/_numpy/__init__.py``: 2.11 to 2.15. Dynamo traces them instead of NumPy's
+    functions, and finds them by name (``NumpyVariable.call_function`` in ``variables/misc.py``).
     """
     import torch._numpy
 
@@ -420,7 +423,7 @@ def numpy_translations() -> dict[str, Callable[..., Any]]:
 
 
 def as_translated_numpy(value: Any) -> Any:
-    """Convert a NumPy value for torch's translation.
+    """Convert a NumPy value to an argument of torch's translation.
 
     Arrays become ``torch._numpy.ndarray`` (``_ndarray.py``).
     """
@@ -439,7 +442,7 @@ def as_translated_numpy(value: Any) -> Any:
 
 
 def as_numpy_array(value: Any) -> Any:
-    """Convert a result of the translation to a NumPy array."""
+    """Convert a result of torch's translation to a NumPy array."""
     import torch._numpy
 
     return value.tensor.numpy() if isinstance(value, torch._numpy.ndarray) else value

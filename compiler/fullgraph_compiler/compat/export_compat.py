@@ -1,6 +1,7 @@
-"""Exports: their records in the structured trace, and their current state.
+"""Exports: their records in the structured trace, and the current export.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each docstring says where torch keeps a name, and in which of the supported versions (2.11 to 2.15) that was
+checked.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from .trace_compat import TAKEN
 
 @dataclass
 class _ObservedExport:
-    """The state of the current export, if any: its exception, and when it began."""
+    """The current export, if any: whether it runs, its exception, and its start time."""
 
     going_on: bool = False
     error: BaseException | None = None
@@ -34,10 +35,10 @@ _observed = _ObservedExport()
 
 
 def observe_exports() -> None:
-    """Have exports record themselves in the structured trace from now on.
+    """Let exports record themselves in the structured trace from now on.
 
-    ``torch.export.export`` and ``draft_export`` import their implementation when they are called. It is
-    patched only then, since the import takes long.
+    ``torch.export.export`` and ``draft_export`` import their implementation, which takes long, at their first
+    call. The implementation is patched only then.
     """
     for name, draft in (("export", False), ("draft_export", True)):
         setattr(torch.export, name, _observing(getattr(torch.export, name), draft))
@@ -59,10 +60,10 @@ def _observing(export: Callable[..., Any], draft: bool) -> Callable[..., Any]:
 
 @functools.cache
 def _record_exports() -> None:
-    """Record the begin, program, warnings and exception of exports in the trace.
+    """Record the start, program, warnings and exception of exports in the trace.
 
-    ``_export`` (``torch/export/_trace.py``, imported by ``_draft_export.py``) records beginning and program
-    with ``dtrace_structured``, which only works if ``TORCH_DTRACE`` is set; this would make all of torch
+    ``_export`` (``torch/export/_trace.py``, imported by ``_draft_export.py``) records start and program with
+    ``dtrace_structured``, which works only if ``TORCH_DTRACE`` is set; that variable would make all of torch
     record far more. torch records neither warnings nor exceptions. 2.11 to 2.15.
     """
     from torch._functorch._aot_autograd import frontend_utils
@@ -96,9 +97,9 @@ def _record_exports() -> None:
             _observed.error, _observed.going_on = None, False
 
     class TracedWarnings:
-        """A ``warnings`` module that also records warnings of exports.
+        """A replacement of the ``warnings`` module that also records warnings of exports.
 
-        ``_detect_attribute_assignment`` (``frontend_utils.py``) uses it: 2.13 and 2.15.
+        ``_detect_attribute_assignment`` (``frontend_utils.py``) uses the module: 2.13 and 2.15.
         """
 
         def __getattr__(self, name: str) -> Any:
@@ -122,7 +123,7 @@ def _record_exports() -> None:
 
 
 def _fakes(module: Any) -> list[str]:
-    """Name the parameters and buffers of a module that are tensors without data."""
+    """Return the names of a module's parameters and buffers that have no data."""
     from torch._subclasses import FakeTensor
 
     if not isinstance(module, torch.nn.Module):
@@ -134,17 +135,17 @@ def _fakes(module: Any) -> list[str]:
 
 
 def pending_export_error() -> BaseException | None:
-    """Return the exception that an ``export_error`` record is about."""
+    """Return the exception to which the current ``export_error`` record belongs."""
     return _observed.error
 
 
 def is_recorded_export(error: BaseException) -> bool:
-    """Tell whether an exception ended an export and has an ``export_error`` record."""
+    """Return whether an exception has an ``export_error`` record."""
     return hasattr(error, "_fullgraph_recorded")
 
 
 def is_exporting() -> bool:
-    """Tell whether an export is going on."""
+    """Return whether an export is running."""
     return _observed.going_on
 
 
@@ -154,17 +155,18 @@ def export_seconds() -> float:
 
 
 def is_draft_export() -> bool:
-    """Tell whether the current export is a ``draft_export``.
+    """Return whether the current export is a ``draft_export``.
 
-    A draft goes on after errors that would end an export.
+    A draft export continues after errors that would end an export.
     """
     return _observed.draft
 
 
 def exported_function(frame: FrameType | None) -> tuple[str, CodeType] | None:
-    """Return name and code of the exported function, for a module its ``forward``.
+    """Return name and code of the exported function; ``None`` if they are unknown.
 
-    It is ``mod`` in ``_export`` (``torch/export/_trace.py``): 2.11 to 2.15.
+    For a module, the function is its ``forward``. torch has it as ``mod`` in ``_export``
+    (``torch/export/_trace.py``): 2.11 to 2.15.
     """
     while frame is not None and frame.f_code.co_name != "_export":
         frame = frame.f_back

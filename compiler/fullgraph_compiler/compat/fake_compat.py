@@ -1,7 +1,7 @@
 """Private names of torch for tensors without data.
 
-Such tensors only have a size, a dtype and a device. Each entry says where torch keeps it and in which of the
-supported versions (2.11 to 2.15) it was read.
+Such tensors have only a size, a dtype and a device. Each docstring says where torch keeps a name, and in
+which of the supported versions (2.11 to 2.15) that was checked.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Number: TypeAlias = "int | float | bool"
 _NEEDS_DATA = (DataDependentOutputException, DynamicOutputShapeException)
 _ALIGNMENT: Final = 64
 _KNOWN_ELEMENTS: Final = 2**21
-"""The limit on elements of a tensor, computed from numbers of the program, whose values stay known."""
+"""The most elements of a tensor, computed from numbers of the program, whose values stay known."""
 
 _aten = torch.ops.aten
 _OPERATIONS: Final = {
@@ -65,7 +65,7 @@ _RANDOM: Final = frozenset((_aten.random_.default, _aten.random_.to, getattr(_at
 class _ConstantConverter(FakeTensorConverter):  # type: ignore[misc]
     """torch's converter, without a bug for sparse tensors.
 
-    torch fails to invalidate their constants (2.11 to 2.15).
+    torch's own converter fails to invalidate their constants (2.11 to 2.15).
     """
 
     def invalidate_constant_aliases(self, tensor: torch.Tensor) -> None:
@@ -74,9 +74,9 @@ class _ConstantConverter(FakeTensorConverter):  # type: ignore[misc]
 
 
 class _ThreadFlag:
-    """A flag of a mode, separate for each thread.
+    """A flag of a fake mode with a separate value for each thread.
 
-    Threads of one program share one mode, which sets a flag on itself during an operation
+    All threads of a program share one mode, which sets a flag on itself during an operation
     (``FakeTensorMode.in_kernel_invocation``, 2.11 to 2.15).
     """
 
@@ -94,8 +94,8 @@ class _DatalessMethods:
     """The replaced methods of a ``FakeTensorMode`` for the program's tensors.
 
     ``FakeTensorMode`` (``torch/_subclasses/fake_tensor.py``, 2.11 to 2.15) calls ``dispatch`` and
-    ``may_turn_const``; known values are in ``FakeTensor.constant``. The methods are replaced on one object,
-    since higher-order operators have no rules for a subclass.
+    ``may_turn_const``; known values are in ``FakeTensor.constant``. The methods are replaced on a mode
+    object, because higher-order operators have no rules for a subclass of the mode.
     """
 
     def __init__(self, mode: FakeTensorMode, given: Callable[[str], Number | None]) -> None:
@@ -104,7 +104,7 @@ class _DatalessMethods:
         self._given = given
 
     def dispatch(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        """Return the result of an operation, with its value if that is known or provided."""
+        """Return the result of an operation, with its value if known or provided."""
         kwargs = kwargs or {}
         if func in _RANDOM and args[0].constant is not None:
             func(args[0].constant, *args[1:], **kwargs)
@@ -123,9 +123,9 @@ class _DatalessMethods:
 
 
 def _may_be_known(tensor: torch.Tensor) -> bool:
-    """Tell whether a tensor's values stay known as a constant.
+    """Return whether a tensor's values stay known as a constant.
 
-    torch does so only for tensors with one element.
+    torch itself keeps the values only of tensors with one element.
     """
     is_small = tensor.layout == torch.strided and tensor.numel() <= _KNOWN_ELEMENTS
     return is_small and not isinstance(tensor, FakeTensor) and tensor.device.type == "cpu"
@@ -140,14 +140,15 @@ def _is_known(func: Any, made: torch.Tensor) -> bool:
 def without_data(given: Callable[[str], Number | None]) -> AbstractContextManager[Any]:
     """Return a context in which new tensors have no data.
 
-    Operations in it only compute sizes. Existing tensors can be used in it. If the program needs a value,
-    ``given`` is called with the name of the operation, except while Dynamo traces.
+    Within the context, operations compute only sizes, and existing tensors can be used. If the program needs
+    a value, ``given`` is called with the name of the operation, except while Dynamo traces.
 
-    ``module.half()`` changes parameters in place by ``swap_tensors`` (``torch/utils/__init__.py``, 2.11 to
-    2.15), which refuses tensors with weak references. The mode has one to each tensor, so they are hidden.
+    ``module.half()`` changes parameters in place with ``swap_tensors`` (``torch/utils/__init__.py``, 2.11 to
+    2.15), which refuses tensors with weak references. The mode has a weak reference to each tensor, so weak
+    references are hidden from ``swap_tensors``.
 
-    ``trace_structured`` of ``torch/_subclasses/meta_utils.py`` (2.11 to 2.15) describes each tensor that
-    Dynamo converts. It is turned off: for a large model, these would be most of the records.
+    ``trace_structured`` of ``torch/_subclasses/meta_utils.py`` (2.11 to 2.15) records each tensor that Dynamo
+    converts. This function is turned off, because most records about a large model would come from it.
     """
     meta_utils.trace_structured = lambda *_, **__: None
     torch.utils.weakref = SimpleNamespace(getweakrefs=lambda _: [])
@@ -162,7 +163,7 @@ def without_data(given: Callable[[str], Number | None]) -> AbstractContextManage
 
 
 def has_data(tensor: torch.Tensor) -> bool:
-    """Tell whether a tensor has data: it is not a ``FakeTensor``.
+    """Return whether a tensor has data: it is not a ``FakeTensor``.
 
     ``torch/_subclasses/fake_tensor.py``: 2.11 to 2.15.
     """
@@ -170,16 +171,16 @@ def has_data(tensor: torch.Tensor) -> bool:
 
 
 def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int, ...], Any], Any]) -> None:
-    """Return ``unknown()`` to eager code that needs an unknown number of a tensor.
+    """Return ``unknown()`` to eager code that needs a number of a tensor without data.
 
-    Code that needs a NumPy array gets ``unknown_array()`` of the shape and dtype.
+    Code that needs a NumPy array gets ``unknown_array(shape, dtype)``.
 
     This patches ``item``, ``tolist``, ``__format__``, ``numpy`` and ``__array__`` of ``FakeTensor``, of which
-    torch defines ``tolist`` (2.11 to 2.15), for tensors of this mode only. Code that Dynamo generated
-    (``output_codes`` in ``torch/_dynamo/convert_frame.py``, 2.11 to 2.15) gets no stand-in, since it is
-    compiled for real numbers.
+    torch itself defines ``tolist`` (2.11 to 2.15). The patches affect only tensors of the mode of
+    :func:`without_data`. Code that Dynamo generated (``output_codes`` in ``torch/_dynamo/convert_frame.py``,
+    2.11 to 2.15) gets no stand-in, because it is compiled for real numbers.
 
-    Dynamo neither sees these methods while it compiles, nor compiles them (``add``,
+    Dynamo does not see these methods while it compiles, and does not compile them (``add``,
     ``torch/_dynamo/trace_rules.py``): 2.11 to 2.15.
     """
     from torch._dynamo import trace_rules
@@ -232,9 +233,9 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
 def hide_from_dynamo(places: Sequence[tuple[Any, str, Any]]) -> None:
     """Set attributes, but restore the original ones while Dynamo compiles.
 
-    ``places`` has the owner, name and value of each. ``on_compile_start``, ``on_compile_end`` and
-    ``CompilationCallbackHandler.clear``, which ``torch._dynamo.reset()`` calls
-    (``torch/_dynamo/callback.py``): 2.11 to 2.15.
+    ``places`` are tuples of owner, name and value. torch calls ``on_compile_start``, ``on_compile_end`` and,
+    in ``torch._dynamo.reset()``, ``CompilationCallbackHandler.clear`` (``torch/_dynamo/callback.py``): 2.11
+    to 2.15.
     """
     from torch._dynamo import callback
 
@@ -285,10 +286,11 @@ def no_value(operation: str = "item") -> BaseException:
 
 
 def place_loaded() -> None:
-    """Make ``torch.load`` put tensors without a recorded device on the CPU.
+    """Let ``torch.load`` put tensors without a recorded device on the CPU.
 
-    The older file format does the same. ``_restore_device_fake_mode`` in ``torch/_utils.py`` puts the tensors
-    of a checkpoint on the device that their storage records (``_fake_device``): 2.11 to 2.15.
+    ``torch.load`` does the same for the older file format. ``_restore_device_fake_mode``
+    (``torch/_utils.py``) puts the tensors of a checkpoint on the device that their storage records
+    (``_fake_device``): 2.11 to 2.15.
     """
     from torch import _utils
 
@@ -305,7 +307,7 @@ def place_loaded() -> None:
 
 
 def without_value(tensor: object) -> bool:
-    """Tell whether an object is a tensor with unknown values."""
+    """Return whether an object is a tensor with unknown values."""
     return isinstance(tensor, FakeTensor) and tensor.constant is None
 
 
@@ -321,9 +323,9 @@ def known_numbers(tensor: torch.Tensor) -> Any:
 def tell_storages_apart() -> None:
     """Give tensors without data distinct addresses.
 
-    Libraries use them to look for shared storage. This replaces ``data_ptr`` of ``UntypedStorage`` and
-    ``FakeTensor`` by the address of the storage object (``_cdata``, ``torch/storage.py``): 2.11 to 2.15. For
-    calls from torch, which expects 0, it stays 0.
+    Libraries compare addresses to find shared storage. ``data_ptr`` of ``UntypedStorage`` and ``FakeTensor``
+    is replaced by the address of the storage object (``_cdata``, ``torch/storage.py``): 2.11 to 2.15. Calls
+    from torch, which expects 0, still get 0.
     """
     of_storage = torch.UntypedStorage.data_ptr
 
@@ -345,10 +347,11 @@ def tell_storages_apart() -> None:
 
 
 def copy_tensors() -> None:
-    """Make ``copy.deepcopy`` work for tensors without data.
+    """Let ``copy.deepcopy`` copy tensors without data.
 
-    Copies have the known values. ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) would
-    copy a tensor without data together with its mode, and a tensor with data to a tensor without data.
+    The copies keep known values. ``__deepcopy__`` of ``Tensor`` (``torch/_tensor.py``, 2.11 to 2.15) would
+    copy a tensor without data together with its mode, and would copy a tensor with data to a tensor without
+    data.
     """
     real = torch.Tensor.__deepcopy__
 
@@ -365,7 +368,7 @@ def copy_tensors() -> None:
 
 
 def with_data(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a function so that new tensors within it have data."""
+    """Wrap a function so that tensors which it creates have data."""
 
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -376,18 +379,18 @@ def with_data(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def needed_data(error: BaseException) -> str:
-    """Return the operator that failed because it needed the values of a tensor.
+    """Return the operator that failed because the values of a tensor are unknown.
 
-    Empty for other errors. ``DataDependentOutputException`` (``x.item()``, ``if x:``) and
-    ``DynamicOutputShapeException`` (``x.nonzero()``), in the same file (2.11 to 2.15).
+    Return an empty string for any other error. The errors are ``DataDependentOutputException`` (``x.item()``,
+    ``if x:``) and ``DynamicOutputShapeException`` (``x.nonzero()``), in ``fake_tensor.py`` (2.11 to 2.15).
     """
     return str(error.func) if isinstance(error, _NEEDS_DATA) else ""
 
 
 def operation(error: BaseException) -> str:
-    """Return the operation whose missing result an example call can provide.
+    """Return the failed operation whose result an example call can provide.
 
-    Empty for other errors.
+    Return an empty string for any other error.
     """
     return _OPERATIONS.get(error.func, "") if isinstance(error, _NEEDS_DATA) else ""
 
@@ -404,9 +407,9 @@ def _outcome(func: Any, tensor: torch.Tensor, value: Number) -> Any:
 
 
 def graph_node(frame: FrameType, row: int) -> torch.fx.Node | None:
-    """Return the operation at a row of a graph's code, if ``frame`` runs one.
+    """Return the node at a row of a graph's code, if ``frame`` runs such code.
 
-    ``GraphModule._lineno_map`` (``torch/fx/graph_module.py``, 2.11 to 2.15).
+    ``GraphModule._lineno_map`` (``torch/fx/graph_module.py``, 2.11 to 2.15) maps rows to nodes.
     """
     module = frame.f_locals.get("self") if frame.f_code.co_name == "forward" else None
     if not isinstance(module, torch.fx.GraphModule) or module.forward.__code__ is not frame.f_code:

@@ -1,9 +1,9 @@
-"""GPUs: keep torch from opening one before the program does.
+"""GPUs: keep torch from initializing a GPU before the program does.
 
-To open a GPU takes 0.3 s, and fixes which GPUs are visible. Dynamo and fake tensors query the GPU's random
-state, its current stream and its compute capability at the first frame, even if the program only uses the
-CPU. Until the program opens the GPU, there is no random state to preserve and no stream to follow, and NVML,
-the driver's interface for monitoring, has the compute capability.
+Initializing a GPU takes 0.3 s, and fixes which GPUs are visible. Dynamo and fake tensors query the GPU's
+random state, its current stream and its compute capability at the first frame, even if the program uses only
+the CPU. Until the program initializes the GPU, there is no random state to preserve and no stream to follow,
+and NVML, the driver's interface for monitoring, has the compute capability.
 """
 
 from __future__ import annotations
@@ -30,30 +30,31 @@ _ASKING: Final = frozenset(
         "torch.utils._triton",
     }
 )
-"""The modules that query the GPU for every program: 2.11 to 2.15. Queries of the program are unchanged."""
+"""The modules of torch that query the GPU for every program: 2.11 to 2.15. Queries by the program still
+reach the GPU."""
 
 _NO_STATE: Final = torch.empty(0, dtype=torch.uint8)
-"""The random state of a GPU that is not open."""
+"""The random state of a GPU that is not initialized."""
 
 _spared: Final = threading.Event()
-"""Set once torch would have opened the GPU without these patches."""
+"""Set as soon as torch would have initialized the GPU without these patches."""
 
 
 def asks_for_gpu(module: str) -> bool:
-    """Whether the import of a torch module of this name opens the GPU.
+    """Return whether the import of a torch module initializes the GPU.
 
-    ``torch/_inductor/runtime/benchmarking.py`` does: 2.11 to 2.15.
+    ``torch/_inductor/runtime/benchmarking.py`` does so: 2.11 to 2.15.
     """
     return module.startswith("torch._inductor")
 
 
 @contextlib.contextmanager
 def without_gpu() -> Iterator[None]:
-    """Hide GPUs from torch within the context, so that nothing opens one.
+    """Hide GPUs from torch within the context, so that nothing initializes a GPU.
 
-    Caches are cleared afterwards. Dynamo queries random states and streams (``_dynamo/utils.py``,
+    torch's caches are cleared afterwards. Dynamo queries random states and streams (``_dynamo/utils.py``,
     ``variables/streams.py``), and whether Triton has a GPU, which ``torch/utils/_triton.py`` caches; a fake
-    mode opens a GPU (``_subclasses/fake_tensor.py``): 2.11 to 2.15.
+    mode initializes a GPU (``_subclasses/fake_tensor.py``): 2.11 to 2.15.
     """
     import torch.utils._triton as triton
 
@@ -78,11 +79,11 @@ def without_gpu() -> Iterator[None]:
 
 @functools.cache
 def wait_for_program() -> None:
-    """Keep torch's compiler from opening a CUDA device before the program does.
+    """Keep torch's compiler from initializing CUDA before the program does.
 
-    Call this before the first compilation, which fills Dynamo's table of torch's functions. A forked child
-    cannot use a GPU that its parent has opened. To preserve this, a fork first opens the GPU if torch would
-    have opened it. 2.11 to 2.15.
+    Call this function before the first compilation, which fills Dynamo's table of torch's functions. A forked
+    child cannot use a GPU that its parent has initialized. Programs must see the same behaviour with these
+    patches, so the GPU is initialized before a fork if torch would have initialized it by then. 2.11 to 2.15.
     """
     if torch.version.cuda is None or not _is_closed():
         return
@@ -106,12 +107,18 @@ def wait_for_program() -> None:
 
 
 def _is_closed() -> bool:
-    """Whether neither this process nor one that it was forked from has opened the GPU."""
+    """Return whether neither this process nor its parent has initialized the GPU.
+
+    The parent is the process from which this process was forked, if any.
+    """
     return not torch.cuda._initialized and not torch.cuda._is_in_bad_fork()
 
 
 def _is_asked(depth: int) -> bool:
-    """Whether the GPU is closed, and an ``_ASKING`` module is ``depth`` frames up."""
+    """Return whether the GPU is not initialized and an ``_ASKING`` module queries it.
+
+    The module is ``depth`` frames up the stack.
+    """
     return _is_closed() and sys._getframe(depth).f_globals.get("__name__") in _ASKING
 
 
@@ -127,7 +134,7 @@ def _open_if_spared() -> None:
 
 
 def _while_closed(ask: Callable[..., Any], answer: Callable[[], Any]) -> Callable[..., Any]:
-    """Wrap a query: ``_ASKING`` modules get ``answer()`` while the GPU is closed.
+    """Wrap a query: ``_ASKING`` modules get ``answer()`` until the GPU is initialized.
 
     If ``answer()`` is ``None``, they get the result of the original query.
     """
@@ -143,7 +150,7 @@ def _while_closed(ask: Callable[..., Any], answer: Callable[[], Any]) -> Callabl
 def _unless_none(restore: Callable[..., None]) -> Callable[..., None]:
     """Wrap the function that restores a random state.
 
-    It does nothing if the GPU was closed when the state was saved.
+    The wrapper does nothing if the GPU was not yet initialized when the state was saved.
     """
 
     @functools.wraps(restore)
@@ -157,8 +164,8 @@ def _unless_none(restore: Callable[..., None]) -> Callable[..., None]:
 def _streams(state: type[Any]) -> type[Any]:
     """Return a class for the streams that Dynamo follows in a frame.
 
-    There is none until the program needs one. Then the frame is traced again with the GPU open: from 2.13 on,
-    the current stream must be the first of a frame's objects (``SymbolicStreamState``,
+    Instances have no stream until the program needs one. Then the GPU is initialized, and the frame is traced
+    again: from 2.13 on, the current stream must be the first of a frame's objects (``SymbolicStreamState``,
     ``variables/streams.py``).
     """
 
@@ -173,7 +180,7 @@ def _streams(state: type[Any]) -> type[Any]:
 
 
 class _AbsentStreams(deque[Any]):
-    """The streams of a GPU that is not open."""
+    """The streams of a GPU that is not initialized."""
 
     def _open(self, *_: object) -> NoReturn:
         from torch._dynamo.exc import UnspecializeRestartAnalysis
@@ -185,9 +192,9 @@ class _AbsentStreams(deque[Any]):
 
 
 def _properties() -> SimpleNamespace | None:
-    """Return the compute capability, which is all that Triton checks.
+    """Return an object with the major compute capability, all that Triton checks.
 
-    Triton checks whether it is 7.0 or more.
+    Triton checks that the compute capability is at least 7.0.
     """
     capability = _compute_capability()
     return None if capability is None else SimpleNamespace(major=capability[0])
@@ -197,7 +204,7 @@ def _properties() -> SimpleNamespace | None:
 def _compute_capability() -> tuple[int, int] | None:
     """Return the compute capability of the machine's GPUs, from NVML.
 
-    ``None`` if they differ, or without NVML.
+    Return ``None`` if the GPUs differ, or without NVML.
     https://docs.nvidia.com/deploy/nvml-api/group__nvmlDeviceQueries.html
     """
     try:

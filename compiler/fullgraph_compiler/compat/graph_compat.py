@@ -1,6 +1,7 @@
-"""Graphs: names of operators, sizes, running operators, and functions in graphs.
+"""Graphs: operator names, sizes, execution of operators, and functions in graphs.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each docstring says where torch keeps a name, and in which of the supported versions (2.11 to 2.15) that was
+checked.
 """
 
 from __future__ import annotations
@@ -19,23 +20,25 @@ import torch
 from . import torch_compat
 
 _REFUSES = "check_aliasing_and_input_mutation"
-"""The function that raises for a whole traced function (``variables/higher_order_ops.py``): 2.13, 2.15."""
+"""torch's function that rejects the result of a whole traced function (``variables/higher_order_ops.py``):
+2.13, 2.15."""
 _TRACES = ("speculate_subgraph", "speculate_subgraph_with_auto_output_flattening")
-"""Functions that trace a function, the local ``f`` (``variables/higher_order_ops.py``): 2.13, 2.15."""
+"""torch's functions that trace a function, their local variable ``f`` (``variables/higher_order_ops.py``):
+2.13, 2.15."""
 _OF_AN_OUTPUT = re.compile(r"\b(\w+_fn)_output\b")
-"""The name of the local with the function whose results do not match those of another function."""
+"""The name of the local variable with the function whose results do not match those of another function."""
 _RUNS_KERNELS = ("_dispatch_impl", "meta_kernel")
 _MOST_WRAPPED = 5
-"""The limit on exceptions to follow, from each to its cause or context."""
+"""The most exceptions to follow from each exception to its cause or context."""
 _FLAT = "flat_"
-"""The prefix of wrappers of user functions in ``_higher_order_ops/while_loop.py``: 2.13, 2.15."""
+"""The name prefix of torch's wrappers of user functions (``_higher_order_ops/while_loop.py``): 2.13, 2.15."""
 
 
 def failing_node(exception: BaseException) -> Any | None:
     """Return the ``torch.fx.Node`` that a backend processed when it raised.
 
-    ``None`` if no local variable holds it. Compilers walk graphs node by node: the node is a local of the
-    innermost call of the traceback that has one.
+    Compilers walk graphs node by node: the node is a local variable of the innermost call in the traceback
+    that has a node. Return ``None`` if no call has one.
     """
     calls = []
     trace = exception.__traceback__
@@ -52,7 +55,8 @@ def failing_node(exception: BaseException) -> Any | None:
 def operator_mode(run: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) -> Any:
     """Return a mode that calls ``run(operator, args, kwargs)`` for each operator.
 
-    ``TorchDispatchMode`` (``torch/utils/_python_dispatch.py``): 2.11 to 2.15.
+    The mode returns the result of ``run``. ``TorchDispatchMode`` (``torch/utils/_python_dispatch.py``): 2.11
+    to 2.15.
     """
     from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -64,10 +68,10 @@ def operator_mode(run: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]) ->
 
 
 def without_regions(module: torch.fx.GraphModule) -> torch.fx.GraphModule:
-    """Return a graph with nested compile regions replaced by plain calls.
+    """Return a graph with nested compile regions replaced by ordinary calls.
 
-    A graph without regions is returned unchanged. Without a compiler, ``invoke_subgraph`` raises in a
-    backward pass (``torch/_higher_order_ops/invoke_subgraph.py``: 2.13, 2.15).
+    A graph without regions is returned unchanged. In a backward pass without a compiler, ``invoke_subgraph``
+    raises (``torch/_higher_order_ops/invoke_subgraph.py``: 2.13, 2.15).
     """
     if not any(node.target is torch.ops.higher_order.invoke_subgraph for node in module.graph.nodes):
         return module
@@ -92,9 +96,10 @@ def qualified_name(function: Any) -> str:
 
 
 def size_hint(size: Any) -> Any:
-    """Return the value that a symbolic number had in the trace; 1 if it is unknown.
+    """Return the value that a symbolic number had while tracing; 1 if unknown.
 
-    ``SymNode.hint`` (``torch/fx/experimental/sym_node.py``): 2.11 to 2.15.
+    Other numbers are returned unchanged. ``SymNode.hint`` (``torch/fx/experimental/sym_node.py``): 2.11 to
+    2.15.
     """
     if not isinstance(size, (torch.SymInt, torch.SymFloat, torch.SymBool)):
         return size
@@ -103,10 +108,10 @@ def size_hint(size: Any) -> Any:
 
 
 def refused_result(exception: BaseException) -> tuple[CodeType, Any] | None:
-    """Return the function whose result an operator refuses, and where it returns it.
+    """Return the function whose result an operator rejects, and the result's position.
 
-    The second item is the ``positions`` of the result in the function. ``None`` for other exceptions, and if
-    it is not a Python function.
+    The second item is the ``positions`` of the function's last returned value. Return ``None`` for any other
+    exception, and for functions without Python code.
     """
     variable, tracer = _refused(exception) or (None, None)
     code = _code(variable)
@@ -118,9 +123,9 @@ def refused_result(exception: BaseException) -> tuple[CodeType, Any] | None:
 
 @dataclass(frozen=True, slots=True)
 class FakeKernel:
-    """A Python function that an operator ran with fake tensors.
+    """A Python function that failed while torch ran an operator with fake tensors.
 
-    ``trace`` is its part of the traceback.
+    ``trace`` is the part of the traceback that starts in the function.
     """
 
     operator: str
@@ -130,10 +135,10 @@ class FakeKernel:
 
 
 def failing_kernel(exception: BaseException) -> FakeKernel | None:
-    """Return the function that raised as an operator ran with fake tensors.
+    """Return the function that raised while an operator ran with fake tensors.
 
-    It is the innermost one outside of torch. ``_get_fake_value_impl`` (``torch/_dynamo/utils.py``) raises its
-    own error with the original one as cause or context: 2.11 to 2.15.
+    This is the innermost such function outside torch. ``_get_fake_value_impl`` (``torch/_dynamo/utils.py``)
+    raises an error of its own, with the original error as cause or context: 2.11 to 2.15.
     """
     error: BaseException | None = exception
     for _ in range(_MOST_WRAPPED):
@@ -146,10 +151,10 @@ def failing_kernel(exception: BaseException) -> FakeKernel | None:
 
 
 def _kernel_in(error: BaseException) -> FakeKernel | None:
-    """Return the last function in a traceback that torch called for an operator.
+    """Return the innermost function in a traceback that torch called for an operator.
 
     ``FakeTensorMode._dispatch_impl`` (``torch/_subclasses/fake_tensor.py``) has the operator as ``func``,
-    ``meta_kernel`` (``torch/_library/fake_impl.py``) its name as ``qualname``: 2.11 to 2.15.
+    ``meta_kernel`` (``torch/_library/fake_impl.py``) has its name as ``qualname``: 2.11 to 2.15.
     """
     operator, kernel = "", None
     trace = error.__traceback__
@@ -172,7 +177,7 @@ def _operator_run_by(frame: FrameType) -> str:
 
 
 def _kind(operator: str) -> Literal["fake", "real", "composite"]:
-    """Return which implementation of an operator runs with fake tensors.
+    """Return which implementation of an operator torch runs with fake tensors.
 
     The dispatcher is queried as in ``torch/csrc/Module.cpp``.
     """
@@ -183,7 +188,7 @@ def _kind(operator: str) -> Literal["fake", "real", "composite"]:
 
 
 def _refused(exception: BaseException) -> tuple[Any, Any] | None:
-    """Return Dynamo's variable of the refused function, and the operator's tracer.
+    """Return Dynamo's variable of the function whose result is rejected, and a tracer.
 
     The tracer is that of the frame that calls the operator.
     """
@@ -209,7 +214,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 
 
 def _code(variable: Any) -> CodeType | None:
-    """Return the code of a function.
+    """Return the code of the function that a Dynamo variable represents, or ``None``.
 
     ``get_code`` (``variables/functions.py``): 2.13, 2.15.
     """
@@ -218,10 +223,10 @@ def _code(variable: Any) -> CodeType | None:
 
 
 def _held(tracer: Any, name: str) -> Any:
-    """Return the variable of a name in a traced frame that nested functions use.
+    """Return the Dynamo variable with a name that a traced frame shares with closures.
 
-    ``symbolic_locals`` (``symbolic_convert.py``) has a ``CellVariable``; ``load_cell``
-    (``side_effects.py``): 2.13, 2.15.
+    ``symbolic_locals`` (``symbolic_convert.py``) has a ``CellVariable``, whose content ``load_cell``
+    (``side_effects.py``) returns: 2.13, 2.15.
     """
     cell = tracer.symbolic_locals.get(name)
     return tracer.output.side_effects.load_cell(cell) if cell is not None else None
@@ -230,7 +235,7 @@ def _held(tracer: Any, name: str) -> Any:
 def _result(code: CodeType) -> Any:
     """Return the ``positions`` of a function's last returned value.
 
-    ``None`` before Python 3.11.
+    Return ``None`` before Python 3.11.
     """
     instructions = list(dis.get_instructions(code))
     returned = [at for at, item in enumerate(instructions) if item.opname == "RETURN_VALUE" and at]

@@ -1,6 +1,6 @@
 """Private names of TorchInductor that control compilation.
 
-Each entry names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
+Each docstring names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ import torch
 
 _log = logging.getLogger(__name__)
 _as_set: dict[str, Any] = {}
-"""The settings of TorchInductor's graph caches before they were turned off."""
+"""The program's settings of TorchInductor's graph caches, saved before the caches are turned off."""
 
 IMPORTS = "import torch._inductor.compile_fx"
-"""The import that torch makes at the first compilation with TorchInductor: 2.11 to 2.15."""
+"""The import that torch executes at the first compilation with TorchInductor: 2.11 to 2.15."""
 
 
 def triton_kernel(index: int, constants: int) -> tuple[str, dict[str, Any]]:
-    """Return the name of a user's Triton kernel and its constant arguments.
+    """Return the name of a user's Triton kernel, and its constant arguments.
 
     ``kernel_side_table`` (``torch/_higher_order_ops/triton_kernel_wrap.py``): 2.11 to 2.15.
     """
@@ -41,7 +41,7 @@ def triton_kernel(index: int, constants: int) -> tuple[str, dict[str, Any]]:
 
 
 def stop_after_lowering() -> None:
-    """Make TorchInductor raise ``PastLoweringError`` once it has lowered a graph.
+    """Let TorchInductor raise ``PastLoweringError`` after it has lowered a graph.
 
     ``GraphLowering.compile_to_module`` and ``codegen`` (``torch/_inductor/graph.py``): 2.11 to 2.15.
     """
@@ -54,7 +54,7 @@ def stop_after_lowering() -> None:
 
 
 class PastLoweringError(Exception):
-    """The end of a compilation that stops after lowering."""
+    """Raised to end a compilation after lowering."""
 
 
 def compile_with_inductor(
@@ -73,7 +73,7 @@ def compile_with_inductor(
 
 
 def compile_each_graph_anew() -> None:
-    """Turn off TorchInductor's graph caches, since a cached graph produces no facts.
+    """Turn off TorchInductor's graph caches: a cached graph produces no facts.
 
     ``fx_graph_cache`` (``torch/_inductor/config.py``) and ``enable_autograd_cache``
     (``torch/_functorch/config.py``): 2.11 to 2.15.
@@ -84,7 +84,7 @@ def compile_each_graph_anew() -> None:
 
 
 def use_graph_caches() -> None:
-    """Undo :func:`compile_each_graph_anew`: restore the settings of the graph caches."""
+    """Undo :func:`compile_each_graph_anew`: restore the program's cache settings."""
     for config, name in _graph_caches():
         _set_in_all_threads(config, name, value=_as_set.get(name, getattr(config, name)))
 
@@ -100,11 +100,11 @@ def _graph_caches() -> tuple[tuple[Any, str], ...]:
 
 
 def keep_kernels_in(folder: str) -> None:
-    """Make TorchInductor and Triton cache compiled kernels in a folder.
+    """Let TorchInductor and Triton cache compiled kernels in a folder.
 
-    This does nothing if C++ cannot be compiled there. ``run_compile_cmd``
-    (``torch/_inductor/cpp_builder.py``) splits a command with the folder's name as a shell does: 2.11 to
-    2.15. For a name with spaces or quotes, kernels stay in the folder of the run.
+    If the name of the folder has spaces or quotes, do nothing: kernels stay in the folder of the run. C++
+    could not be compiled in such a folder, because ``run_compile_cmd`` (``torch/_inductor/cpp_builder.py``)
+    splits a command as a shell does: 2.11 to 2.15.
     """
     try:
         can_compile = shlex.split(folder) == [folder]
@@ -117,10 +117,10 @@ def keep_kernels_in(folder: str) -> None:
 
 
 def compute_as_uncompiled() -> None:
-    """Make TorchInductor compute the same numbers as uncompiled code.
+    """Let TorchInductor compute the same numbers as uncompiled code.
 
-    It draws the same random numbers, and rounds to half precision in the same places. ``fallback_random`` and
-    ``emulate_precision_casts`` (``torch/_inductor/config.py``): 2.11 to 2.15.
+    Compiled code then draws the same random numbers, and rounds to half precision after the same operations.
+    ``fallback_random`` and ``emulate_precision_casts`` (``torch/_inductor/config.py``): 2.11 to 2.15.
     """
     import torch._inductor.config
 
@@ -129,12 +129,12 @@ def compute_as_uncompiled() -> None:
 
 
 def is_imported() -> bool:
-    """Tell whether this process has imported TorchInductor's compiler."""
+    """Return whether this process has imported TorchInductor's compiler."""
     return "torch._inductor.compile_fx" in sys.modules
 
 
 def track_provenance() -> None:
-    """Make TorchInductor record the source lines of each kernel.
+    """Let TorchInductor record the source lines of each kernel.
 
     ``trace.provenance_tracking_level`` (``torch/_inductor/config.py``): 2.11 to 2.15.
     """
@@ -144,9 +144,9 @@ def track_provenance() -> None:
 
 
 def _set_in_all_threads(config: Any, name: str, *, value: object) -> None:
-    """Change the default of a setting, which programs can override.
+    """Change the default of a setting; programs can still set another value.
 
-    Ordinary changes affect one thread only.
+    An ordinary assignment affects only one thread.
 
     ``ConfigModule._config`` and ``_ConfigEntry`` (``torch/utils/_config_module.py``): 2.11 to 2.15.
     """
@@ -157,12 +157,12 @@ def _set_in_all_threads(config: Any, name: str, *, value: object) -> None:
 
 
 def write_code_only() -> None:
-    """Make TorchInductor generate code without loading it; the graph runs instead.
+    """Let TorchInductor generate code without loading it; the graph runs instead.
 
-    To load the code would compile its kernels.
-    ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes only for the code of a
-    graph. ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before it is
-    lowered. Since no kernel is built, the test of the C++ compiler for vector instructions is skipped
+    Loading the code would compile its kernels. ``PyCodeCache.load_by_key_path``
+    (``torch/_inductor/codecache.py``) gets ``attrs`` only for the code of a graph.
+    ``_InProcessFxCompile.codegen_and_compile`` (``compile_fx.py``) has the graph before it is lowered.
+    Because no kernel is built, the check of the C++ compiler for vector instructions is skipped
     (``VecISA.check_build``, ``cpu_vec_isa.py``). The graph that runs instead is not recorded as a CUDA graph
     (``cudagraphify``, ``compile_fx.py``; ``recursively_apply_fns``, ``output_code.py``). 2.11 to 2.15.
     """
@@ -207,9 +207,9 @@ def write_code_only() -> None:
 
 
 def prepare(cache: str) -> None:
-    """Prepare this process, or its forked children, to compile without a graph cache.
+    """Prepare this process and its forked children to compile without a graph cache.
 
-    Kernels are cached in the folder ``cache``, unless that is empty.
+    Kernels are cached in the folder ``cache``, unless ``cache`` is empty.
     """
     compile_each_graph_anew()
     if cache:
@@ -221,7 +221,7 @@ def import_inductor() -> None:
     """Import TorchInductor's compiler, which takes seconds.
 
     The process can fork afterwards. ``init_backend_registration`` (``torch/_inductor/codegen/common.py``)
-    imports all code generators. The pool of compiler processes is turned off, since it would not survive a
+    imports all code generators. The pool of compiler processes is turned off, because it would not survive a
     fork (``compile_threads``, ``torch/_inductor/config.py``). 2.11 to 2.15.
     """
     with _gpu_unopened():
@@ -241,7 +241,7 @@ def import_inductor() -> None:
 
 
 def compile_in_parallel() -> None:
-    """Restore TorchInductor's default number of threads and processes.
+    """Restore TorchInductor's default number of compiler threads and processes.
 
     The process must not fork afterwards. ``decide_compile_threads`` (``torch/_inductor/config.py``): 2.11 to
     2.15.
@@ -254,11 +254,11 @@ def compile_in_parallel() -> None:
 
 @functools.cache
 def warm_up_cpp() -> None:
-    """Do the work that a process does before its first C++ kernel.
+    """Do the work that each process otherwise does before its first C++ kernel.
 
     The process can fork afterwards. ``valid_vec_isa_list`` (``torch/_inductor/cpu_vec_isa.py``) compiles and
     loads a library for each kind of vector instructions, one after the other, which takes half a minute with
-    2.11. The header of all kernels is compiled once, and each process checks it again
+    2.11. The header of all kernels is compiled once, and each process checks the compiled header
     (``_precompile_header``, ``torch/_inductor/codecache.py``). 2.11 to 2.15.
     """
     with _gpu_unopened():
@@ -285,7 +285,7 @@ extern "C" void kernel(const float* x) {}
 def warm_up_patterns() -> None:
     """Trace the patterns that TorchInductor searches for in graphs.
 
-    This opens a GPU if there is one. ``lazy_init`` (``torch/_inductor/fx_passes/joint_graph.py``,
+    This initializes a GPU if there is one. ``lazy_init`` (``torch/_inductor/fx_passes/joint_graph.py``,
     ``post_grad.py``): 2.11 to 2.15.
     """
     from torch._inductor.decomposition import fast_random_decomps
@@ -301,11 +301,11 @@ def warm_up_patterns() -> None:
 
 @contextmanager
 def _gpu_unopened() -> Iterator[None]:
-    """Keep checks for a GPU from opening it within the context.
+    """Keep checks for a GPU from initializing it within the context.
 
-    A forked child could not use an open GPU. ``torch/_inductor/runtime/benchmarking.py`` checks at import,
-    and so does compiling C++ (2.11 to 2.15); NVML answers without CUDA
-    (https://docs.pytorch.org/docs/stable/notes/cuda.html#environment-variables).
+    A forked child could not use an initialized GPU. ``torch/_inductor/runtime/benchmarking.py`` checks for a
+    GPU when it is imported, and so does a C++ compilation (2.11 to 2.15); NVML answers such checks without
+    CUDA (https://docs.pytorch.org/docs/stable/notes/cuda.html#environment-variables).
     """
     name = "PYTORCH_NVML_BASED_CUDA_CHECK"
     before = os.environ.get(name)
@@ -320,11 +320,11 @@ def _gpu_unopened() -> Iterator[None]:
 
 
 def bisect(passes: Callable[[], bool]) -> str:
-    """Return the part of TorchInductor that makes ``passes()`` false.
+    """Return the part of TorchInductor that makes ``passes()`` return false.
 
-    An example is ``lowerings, 2: aten.relu.default``. Empty if no part does. ``CompilerBisector.do_bisect``
-    (``torch/_inductor/compiler_bisector.py``) makes each ``torch.compile`` use the backend and the parts to
-    test: 2.11 to 2.15.
+    An example is ``lowerings, 2: aten.relu.default``. Return an empty string if no part does so.
+    ``CompilerBisector.do_bisect`` (``torch/_inductor/compiler_bisector.py``) makes each ``torch.compile`` use
+    the backend and the parts that it tests: 2.11 to 2.15.
     """
     from torch._inductor.compiler_bisector import CompilerBisector
 

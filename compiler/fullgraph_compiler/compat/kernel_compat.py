@@ -1,7 +1,7 @@
-"""Private names of TorchInductor for its kernels and its generated code.
+"""Private names of TorchInductor about its kernels and its generated code.
 
-:mod:`.inductor_compat` has those that control compilation. Each entry names the file in torch, and the
-supported versions (2.11 to 2.15) in which it was checked.
+:mod:`.inductor_compat` has the names that control compilation. Each docstring names the file in torch, and
+the supported versions (2.11 to 2.15) in which it was checked.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ _log = logging.getLogger(__name__)
 
 
 def nodes_of_launches() -> dict[str, list[str]]:
-    """Return the lowered nodes that each launch computes, by its handle.
+    """Return the lowered nodes that each launch computes, by the launch's handle.
 
-    Call it while the code is being generated: ``_inductor_triton_kernel_to_post_grad_node_info``
-    (``torch/_inductor/debug.py``), 2.11 to 2.15. torch's record of it is empty for a backward graph.
+    Call this function while code is being generated: ``_inductor_triton_kernel_to_post_grad_node_info``
+    (``torch/_inductor/debug.py``), 2.11 to 2.15. torch's own trace record is empty for a backward graph.
     """
     from torch._inductor import debug
 
@@ -36,8 +36,8 @@ def nodes_of_launches() -> dict[str, list[str]]:
 class LaunchNotes:
     """Data about launches that TorchInductor does not report itself.
 
-    The launches are those in the last generated code. ``costs`` has the cost by the handle of the launch,
-    ``stacks`` the stack as text by the name of the node of the lowered graph.
+    The launches are those in the last generated code. ``costs`` has the cost of each launch by its handle,
+    ``stacks`` the stack of each node of the lowered graph, as text, by the node's name.
     """
 
     costs: dict[str, Cost] = field(default_factory=dict)
@@ -48,7 +48,7 @@ _notes = LaunchNotes()
 
 
 def take_launch_notes() -> LaunchNotes:
-    """Return the notes since the last call (:func:`note_launches`)."""
+    """Return the notes of :func:`note_launches` since the last call, and clear them."""
     global _notes
     notes, _notes = _notes, LaunchNotes()
     return notes
@@ -85,7 +85,7 @@ def note_launches() -> None:
 
 
 def _scheduled(parts: Sequence[Any]) -> list[Any]:
-    """Return the scheduler's nodes of a kernel's parts, or of a library call."""
+    """Return the scheduler's nodes for the parts of a kernel or library call."""
     from torch._inductor.virtualized import V
 
     fused = V.graph.scheduler.name_to_fused_node
@@ -113,11 +113,11 @@ def _cost(nodes: Sequence[Any]) -> Cost:
 
 
 def _least_seconds(cost: Cost, node: Any) -> float | None:
-    """Return a lower bound on the seconds of a launch: memory and arithmetic.
+    """Return a lower bound on the time of a launch, in seconds; ``None`` on a CPU.
 
-    Arithmetic counts only if torch has a data sheet of the GPU. ``datasheet_tops``
-    (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. ``get_estimated_runtime`` is wrong by a
-    factor of a thousand for a GPU without a data sheet (H200, 2.11).
+    The bound comes from memory traffic and, if torch has a data sheet of the GPU, from arithmetic.
+    ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. torch's own
+    ``get_estimated_runtime`` is wrong by a factor of a thousand for a GPU without a data sheet (H200, 2.11).
     """
     from torch._inductor.analysis.device_info import datasheet_tops
 
@@ -141,7 +141,7 @@ def gpu_bandwidth() -> float:
 
 
 def gpu_flops() -> float:
-    """Return the GPU's peak of float32 operations per second; 0 without a data sheet.
+    """Return the GPU's peak float32 operations per second; 0 without a data sheet.
 
     ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15.
     """
@@ -151,9 +151,9 @@ def gpu_flops() -> float:
 
 
 def vector_instructions() -> str:
-    """Return the vector instructions of TorchInductor's C++ (``avx512``); else empty.
+    """Return the vector instructions that TorchInductor's C++ uses; empty if none.
 
-    ``pick_vec_isa`` (``torch/_inductor/cpu_vec_isa.py``): 2.11 to 2.15.
+    An example is ``avx512``. ``pick_vec_isa`` (``torch/_inductor/cpu_vec_isa.py``): 2.11 to 2.15.
     """
     from torch._inductor.cpu_vec_isa import invalid_vec_isa, pick_vec_isa
 
@@ -162,10 +162,10 @@ def vector_instructions() -> str:
 
 
 def trace_fusion() -> None:
-    """Record the intermediate representation in the structured trace.
+    """Record TorchInductor's intermediate representation in the structured trace.
 
-    torch only writes it to a folder. ``log_ir_pre_fusion``, ``log_ir_post_fusion`` and ``DebugFormatter``
-    (``torch/_inductor/debug.py``): 2.11 to 2.15.
+    torch itself only writes the representation to a folder. ``log_ir_pre_fusion``, ``log_ir_post_fusion`` and
+    ``DebugFormatter`` (``torch/_inductor/debug.py``): 2.11 to 2.15.
     """
     from torch._inductor import debug
 
@@ -174,7 +174,7 @@ def trace_fusion() -> None:
 
 
 def trace_hints() -> None:
-    """Record the logs ``perf_hints`` and ``cudagraphs`` in the structured trace.
+    """Record torch's logs ``perf_hints`` and ``cudagraphs`` in the structured trace.
 
     The logs are registered in ``torch/_logging/_registrations.py``; the function that logs skipped CUDA
     graphs is in ``torch/_inductor/cudagraph_utils.py``: 2.11 to 2.15.
@@ -188,7 +188,7 @@ def trace_hints() -> None:
         ("cudagraphs", CUDAGRAPH_SKIP, of_skips),
     ):
         for logger in map(logging.getLogger, log_registry.get_artifact_log_qnames()):
-            # On a CPU, ``compile_fx`` hints for each graph that it does not pad, which only helps on GPUs.
+            # On a CPU, ``compile_fx`` logs a hint for each unpadded graph, but padding helps only on GPUs.
             if logger.name.endswith(f".__{log}") and logger.name != "torch._inductor.compile_fx.__perf_hints":
                 if not logger.isEnabledFor(logging.INFO) and not logger.propagate:
                     logger.setLevel(logging.INFO)  # no other handler is active
@@ -198,7 +198,7 @@ def trace_hints() -> None:
 class _TraceHandler(logging.Handler):
     """A handler that records messages of a log in the structured trace.
 
-    If ``function`` is not empty, only messages of that function.
+    Unless ``function`` is empty, only messages logged by that function are recorded.
     """
 
     def __init__(self, record: str, function: str) -> None:
@@ -222,7 +222,7 @@ def _traced(name: str, log: Callable[[Any], None]) -> Callable[[Any], None]:
 
 
 def _trace(name: str, text: Callable[[], str]) -> None:
-    """Add a record to the trace.
+    """Add a record with a name and a text to the structured trace.
 
     ``trace_structured`` (``torch/_logging/_internal.py``): 2.11 to 2.15.
     """
@@ -243,10 +243,11 @@ def lowered_node() -> torch.fx.Node | None:
 
 
 def keep_loaded() -> list[ModuleType]:
-    """Return a list to which each loaded module of generated code is appended.
+    """Return a list to which each module of generated code is appended when loaded.
 
-    ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets attributes only for the code of a
-    graph. ``PyCodeCache.modules`` also has other code, and a program may clear it. 2.11 to 2.15.
+    ``PyCodeCache.load_by_key_path`` (``torch/_inductor/codecache.py``) gets ``attrs`` only for the code of a
+    graph. ``PyCodeCache.modules`` is unsuitable: it also has other code, and a program may clear it. 2.11 to
+    2.15.
     """
     from torch._inductor.codecache import PyCodeCache
 
@@ -266,9 +267,9 @@ def keep_loaded() -> list[ModuleType]:
 
 
 def cpp_library(value: Any) -> str | None:
-    """Return the file that a C++ kernel of generated code is loaded from.
+    """Return the file from which a C++ kernel of generated code was loaded.
 
-    ``None`` for other values. Such a kernel is the entry of an extension module
+    Return ``None`` for any other value. Such a kernel is the entry function of an extension module
     (``CppPythonBindingsCodeCache.load_pybinding_async`` in ``torch/_inductor/codecache.py``): 2.11 to 2.15.
     """
     from torch._inductor.codecache import CppPythonBindingsCodeCache
@@ -279,14 +280,15 @@ def cpp_library(value: Any) -> str | None:
 
 
 def triton_binary(value: Any) -> tuple[str, KernelCompiled] | None:
-    """Return a Triton kernel's folder of compiled forms, its settings and its usage.
+    """Return a Triton kernel's folder of compiled forms, and its settings and usage.
 
-    ``None`` for other values, or before the kernel ran.
+    Return ``None`` for any other value, and for a kernel that has not run yet.
 
     ``CachingAutotuner`` (``torch/_inductor/runtime/triton_heuristics.py``) has a launcher for each setting,
-    and only the best one after it ran. A launcher has the name of its folder in Triton's cache, which
-    contains the compiled forms; the kernel of a static launcher does not have them. ``triton_cache_dir``
-    (``cache_dir_utils.py``) ignores the device if ``TRITON_CACHE_DIR`` is set. 2.11 to 2.15.
+    and only the fastest launcher after the kernel ran. A launcher has the name of its folder in Triton's
+    cache, which contains the compiled forms; the kernel object of a static launcher does not have them.
+    ``triton_cache_dir`` (``cache_dir_utils.py``) ignores the device if ``TRITON_CACHE_DIR`` is set. 2.11 to
+    2.15.
     """
     from torch._inductor.runtime.cache_dir_utils import triton_cache_dir
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
@@ -302,14 +304,13 @@ def triton_binary(value: Any) -> tuple[str, KernelCompiled] | None:
 def build_kernel(source: str) -> tuple[KernelCompiled, dict[str, str], bytes]:
     """Compile a Triton kernel with its first setting, without loading it.
 
-    The source is that of TorchInductor's code. Return the kernel, the forms that Triton stores by their names
-    (``ttir``, ...), and the machine code.
+    ``source`` is the kernel in TorchInductor's code. Return the kernel, the texts that Triton stores, by
+    their form (``ttir``, ...), and the machine code. Triton's errors are raised unchanged.
 
     ``PyCodeCache.load`` (``torch/_inductor/codecache.py``), ``CachingAutotuner.configs`` and
     ``_precompile_config`` (``runtime/triton_heuristics.py``), ``_set_triton_ptxas_path``
     (``runtime/compile_tasks.py``), which prefers the assembler that torch contains: 2.11 to 2.15. Triton
     identifies a kernel by its text and its row, so an empty row comes first, as in TorchInductor's code.
-    Raises Triton's errors.
     """
     from torch._inductor.codecache import PyCodeCache
     from torch._inductor.runtime.compile_tasks import _set_triton_ptxas_path
@@ -331,9 +332,9 @@ def _settings(config: Any) -> str:
 
 
 def cuobjdump() -> str:
-    """Return the path of NVIDIA's ``cuobjdump``, which is part of Triton.
+    """Return the path of NVIDIA's ``cuobjdump``, which Triton includes.
 
-    It inspects machine code. ``triton.knobs.nvidia``: Triton 3.6 to 3.9.
+    ``cuobjdump`` inspects machine code. ``triton.knobs.nvidia``: Triton 3.6 to 3.9.
     """
     from triton import knobs
 

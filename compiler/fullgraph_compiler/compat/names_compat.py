@@ -1,6 +1,6 @@
 """Private names of Dynamo for names in traced code, and the values bound to them.
 
-Each entry names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
+Each docstring names the file in torch, and the supported versions (2.11 to 2.15) in which it was checked.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ _log = logging.getLogger(__name__)
 def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
     """Call ``hold`` whenever Dynamo binds a name in traced code.
 
-    Its arguments are ``(graph, code, name, place, variable)``. ``graph`` is the ``OutputGraph`` of this
-    attempt; ``place`` is a row and (since Python 3.11) a column, or ``None`` for parameters.
+    The arguments of ``hold`` are ``(graph, code, name, place, variable)``. ``graph`` is the ``OutputGraph``
+    of the current attempt; ``place`` is a row and (since Python 3.11) a column, or ``None`` for parameters.
     ``InstructionTranslatorBase`` and its subclasses (``symbolic_convert.py``) look up handlers of
     instructions in ``dispatch_table``, and have values on ``stack``. When ``run`` begins, parameters are in
     ``symbolic_locals``, and contents of cells in ``SideEffects.store_attr_mutations`` (``side_effects.py``):
@@ -59,7 +59,7 @@ def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
         if self.instruction_pointer == 0 and not code.co_name.startswith("torch_dynamo_resume_in_"):
             for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
                 if (variable := self.symbolic_locals.get(name)) is not None:
-                    if type(variable) is CellVariable:  # a function inside uses it
+                    if type(variable) is CellVariable:  # a nested function uses the parameter
                         kept = self.output.side_effects.store_attr_mutations.get(variable, {})
                         variable = kept.get("cell_contents")
                     hold_safely(self.output, code, name, None, variable)
@@ -69,7 +69,7 @@ def watch_names(hold: Callable[[Any, CodeType, str, Any, Any], None]) -> None:
 
 
 _STORES = {"STORE_FAST": 1, "STORE_DEREF": 1, "STORE_GLOBAL": 1, "STORE_ATTR": 2}
-"""The instructions that bind a name, with the depth of the bound value on the stack."""
+"""The instructions that bind a name, each with the depth of the bound value on the stack."""
 
 
 def _place_of(tracer: Any, instruction: Any) -> tuple[int, int | None] | None:
@@ -81,11 +81,12 @@ def _place_of(tracer: Any, instruction: Any) -> tuple[int, int | None] | None:
 
 
 def tensor_behind(variable: Any) -> Any | None:
-    """Return the fake tensor of a Dynamo variable.
+    """Return the fake tensor that a Dynamo variable represents.
 
-    ``None`` for other values and unused lazy variables. A ``TensorVariable`` (``variables/tensor.py``) has it
-    in the ``example_value`` of its node; its subclasses represent numbers and arrays. ``isinstance`` would
-    realize a ``LazyVariableTracker`` (``variables/lazy.py``) and add guards: 2.11 to 2.15.
+    Return ``None`` for other variables and for unused lazy variables. A ``TensorVariable``
+    (``variables/tensor.py``) has the fake tensor in the ``example_value`` of its node; its subclasses
+    represent numbers and arrays. ``isinstance`` is unsuitable: it would realize a ``LazyVariableTracker``
+    (``variables/lazy.py``) and add guards: 2.11 to 2.15.
     """
     from torch._dynamo.variables.lazy import LazyVariableTracker
     from torch._dynamo.variables.tensor import TensorVariable
@@ -98,7 +99,7 @@ def tensor_behind(variable: Any) -> Any | None:
 
 
 def pending_graph(frame: FrameType | None) -> Any | None:
-    """Return the ``OutputGraph`` that emits the current record.
+    """Return the ``OutputGraph`` that emits the current record; ``None`` if none does.
 
     ``output_graph.py``: 2.11 to 2.15.
     """
@@ -114,7 +115,7 @@ def pending_graph(frame: FrameType | None) -> Any | None:
 def stacks_of(graph: Any) -> Iterable[str]:
     """Return the distinct stacks of an ``OutputGraph``'s operations, as printed text.
 
-    ``OutputGraph.graph`` is the graph; its nodes have the stack in ``meta["stack_trace"]``: 2.11 to 2.15.
+    The nodes of ``OutputGraph.graph`` have the stack in ``meta["stack_trace"]``: 2.11 to 2.15.
     """
     return dict.fromkeys(filter(None, (node.meta.get("stack_trace") for node in graph.graph.nodes)))
 
@@ -122,16 +123,18 @@ def stacks_of(graph: Any) -> Iterable[str]:
 def symbols_of(size: Any) -> Iterator[tuple[str, str, int | None]]:
     """Yield the symbols of a size, each with its source and its value.
 
-    A source is ``L['x'].size()[0]``, for example; the value is that in this trace. ``ShapeEnv``
-    (``torch/fx/experimental/symbolic_shapes.py``) has the sources in ``var_to_sources``, where ``name`` is a
-    method or a property, and the values in ``backed_var_to_val``, earlier ``var_to_val``: 2.11 to 2.15.
+    A source is, for example, ``L['x'].size()[0]``; the value is that of the current trace, or ``None``.
+    ``ShapeEnv`` (``torch/fx/experimental/symbolic_shapes.py``) has the sources in ``var_to_sources``, where
+    ``name`` is a method or a property, and the values in ``backed_var_to_val``, earlier ``var_to_val``: 2.11
+    to 2.15.
     """
     if not isinstance(size, torch.SymInt):
         return
     shapes, expression = size.node.shape_env, size.node.expr
     if shapes is None:  # a size of a nested tensor
         return
-    name = "backed_var_to_val" if hasattr(shapes, "backed_var_to_val") else "var_to_val"  # which warns
+    # Versions that have the new name warn about the old name.
+    name = "backed_var_to_val" if hasattr(shapes, "backed_var_to_val") else "var_to_val"
     values = getattr(shapes, name, {})
     for symbol in expression.free_symbols:
         sources = shapes.var_to_sources.get(symbol)

@@ -1,4 +1,4 @@
-"""Patches of torch and Triton: what they replace, and what fails without them."""
+"""Patches of torch and Triton: what each replaces, and what fails without it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..facts import Device
 
 @dataclass(frozen=True)
 class AbsentGpu:
-    """An absent GPU, with functions that compilation for it needs."""
+    """An absent GPU, with the functions that replace parts of a compilation for it."""
 
     device: Device
     for_gpu: Callable[[torch.fx.GraphModule, Sequence[Any]], tuple[torch.fx.GraphModule, list[Any]]]
@@ -29,7 +29,7 @@ Apply: TypeAlias = Callable[[AbsentGpu], None]
 class Patch:
     """A replacement in torch or Triton.
 
-    ``needed_for`` is the feature that fails or differs without it; ``versions`` are those of torch.
+    ``needed_for`` is the feature that fails or differs without the patch; ``versions`` are torch's.
     """
 
     replaces: str
@@ -42,7 +42,7 @@ class Patch:
 def patch_into(
     patches: list[Patch], replaces: str, *, why: str, needed_for: str, versions: str = "2.11 to 2.15"
 ) -> Callable[[Apply], Apply]:
-    """Return a decorator that appends the function, as a patch, to ``patches``."""
+    """Return a decorator that appends a function, as a patch, to ``patches``."""
 
     def register(apply: Apply) -> Apply:
         patches.append(Patch(replaces, why, needed_for, versions, apply))
@@ -52,4 +52,4 @@ def patch_into(
 
 
 def do_nothing(*_: Any, **__: Any) -> None:
-    """Replace a function whose effect is not wanted."""
+    """Do nothing; replaces functions whose effect is unwanted."""

@@ -1,6 +1,7 @@
 """torch's profiler: events of compiled code, and events that Fullgraph adds.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each docstring says where torch keeps a name, and in which of the supported versions (2.11 to 2.15) that was
+checked.
 """
 
 from __future__ import annotations
@@ -22,16 +23,16 @@ from .kernel_compat import cpp_library
 EventKind: TypeAlias = Literal[
     "call", "guards", "region", "entry", "graph", "kernel", "operator", "backward", "release"
 ]
-"""The kind of an event of the processor:
+"""The kind of an event on the CPU:
 
-- ``call``: one pass over the measured calls. Events outside of it do not count.
+- ``call``: one pass over the measured calls. Events outside a pass do not count.
 - ``guards``: Dynamo searches for a compilation whose guards hold.
 - ``region``: a compiled frame runs; ``key`` is its compile id.
-- ``entry``: steps of AOTAutograd and autograd before a graph runs.
-- ``graph``: the code of a graph runs; ``key`` is the file of the code.
-- ``kernel``: a C++ kernel of such code; ``key`` is its name.
-- ``operator``: an operator of torch; ``key`` is its name.
-- ``backward``: autograd runs backward.
+- ``entry``: AOTAutograd and autograd do their work before a graph runs.
+- ``graph``: the generated code of a graph runs; ``key`` is the file of the code.
+- ``kernel``: a C++ kernel of a graph's code runs; ``key`` is the kernel's name.
+- ``operator``: an operator of torch runs; ``key`` is the operator's name.
+- ``backward``: autograd runs a backward pass.
 - ``release``: results are freed.
 """
 
@@ -48,7 +49,7 @@ _PREFIXES: Final[tuple[tuple[str, EventKind], ...]] = (
     ("Torch-Compiled Region: ", "region"),  # _dynamo/convert_frame.py
     ("Pregraph bytecode", "entry"),  # _dynamo/utils.py, codegen.py
     ("AOTDispatcher Runtime Wrapper Prologue", "entry"),  # _functorch/_aot_autograd/runtime_wrappers.py
-    ("CompiledFunction", "entry"),  # its autograd.Function and the backward of that, the same file
+    ("CompiledFunction", "entry"),  # the same file: its autograd.Function and backward
     ("aten::", "operator"),
 )
 _COPY: Final = "Memcpy"
@@ -58,8 +59,8 @@ _COPY: Final = "Memcpy"
 class ProfilerEvent:
     """An event of the profiler, with start and end in nanoseconds.
 
-    ``key`` is its name or id. ``kind`` is ``None`` for a kernel or copy on the GPU, which the processor
-    launched at ``launched``.
+    ``key`` is the event's name or id. ``kind`` is ``None`` for a kernel or copy on the GPU, which the CPU
+    launched at the time ``launched``.
     """
 
     kind: EventKind | None
@@ -70,14 +71,15 @@ class ProfilerEvent:
 
     @property
     def is_copy(self) -> bool:
-        """Whether it copies memory."""
+        """Whether the event is a copy of memory."""
         return self.key.startswith(_COPY)
 
 
 def recorded(step: Literal["call", "backward", "release"]) -> AbstractContextManager[None]:
-    """Return a context that the profiler records as one of these steps.
+    """Return a context that the profiler records as ``step``.
 
-    The steps are a pass over calls, a backward pass, and the release of results.
+    ``call`` is a pass over the measured calls, ``backward`` a backward pass, ``release`` the release of
+    results.
     """
     recording: AbstractContextManager[None] = torch._C._profiler._RecordFunctionFast(f"{_OURS}{step}")
     return recording
@@ -86,7 +88,7 @@ def recorded(step: Literal["call", "backward", "release"]) -> AbstractContextMan
 def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[ProfilerEvent]:
     """Return the events during ``work()``.
 
-    Graphs and the kernels of ``modules`` have names in them. ``kineto_results`` of
+    Graphs are recorded, and the C++ kernels of ``modules``. ``kineto_results`` of
     ``torch.autograd.profiler.profile`` has the times without rounding: 2.11 to 2.15.
     """
     activities = [ProfilerActivity.CPU]
@@ -117,9 +119,9 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
 
 
 def peak_memory(work: Callable[[], object]) -> int:
-    """Return the peak of tensor bytes during ``work()``, above those before it.
+    """Return the peak of allocated bytes during ``work()``, minus the bytes before it.
 
-    On a processor, the profiler records each allocation as an event ``[memory]``
+    On a CPU, the profiler records each allocation as an event ``[memory]``
     (``torch/csrc/autograd/profiler_kineto.cpp``): 2.11 to 2.15.
     """
     if torch.cuda.is_initialized():
@@ -143,7 +145,7 @@ def _profile(activities: Iterable[ProfilerActivity] = (ProfilerActivity.CPU,), *
 
 
 def record_nothing(times: int) -> None:
-    """Have the profiler record ``times`` kernels that do nothing, in one call."""
+    """Let the profiler record ``times`` kernels that do nothing, in one pass of calls."""
     nothing = _recorded("nothing", lambda: None)
     with recorded("call"):
         for _ in range(times):
@@ -152,7 +154,7 @@ def record_nothing(times: int) -> None:
 
 @contextmanager
 def _named_graphs() -> Iterator[None]:
-    """Have the profiler record each graph that runs, named by the file of its code.
+    """Let the profiler record each graph that runs, named by the file of its code.
 
     ``CompiledFxGraph`` (``_inductor/output_code.py``) has the key of the file, from which ``get_path``
     (``_inductor/codecache.py``) derives the name: 2.11 to 2.15.
@@ -174,7 +176,7 @@ def _named_graphs() -> Iterator[None]:
 
 
 def _named_kernels(modules: Iterable[ModuleType]) -> AbstractContextManager[None]:
-    """Have the profiler record each C++ kernel that the code of these modules calls."""
+    """Let the profiler record each C++ kernel that the code of ``modules`` calls."""
     return replaced(modules, lambda name, value: _recorded(name, value) if cpp_library(value) else None)
 
 
@@ -182,7 +184,7 @@ def _named_kernels(modules: Iterable[ModuleType]) -> AbstractContextManager[None
 def replaced(modules: Iterable[ModuleType], change: Callable[[str, Any], Any]) -> Iterator[None]:
     """Replace values in modules by ``change(name, value)`` within the context.
 
-    Values for which ``change`` returns ``None`` stay.
+    Values for which ``change`` returns ``None`` are not replaced.
     """
     places = [
         (vars(module), name, value, own)

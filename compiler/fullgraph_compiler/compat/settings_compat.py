@@ -1,6 +1,7 @@
 """torch's configuration: the program's changes, and Fullgraph's settings.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each docstring says where torch keeps a name, and in which of the supported versions (2.11 to 2.15) that was
+checked.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ import torch
 
 
 def forget_between_runs() -> None:
-    """Turn off profiles of dynamic sizes from earlier runs.
+    """Turn off torch's profiles of dynamic sizes from earlier runs.
 
-    They hide recompilations (``config.py``).
+    The profiles would hide recompilations (``config.py``).
     """
     import torch._dynamo.config as config
 
@@ -41,11 +42,10 @@ def changed_settings() -> tuple[str, ...]:
 
 
 def default_of(name: str) -> str:
-    """Return torch's default of a setting as text; empty if it is unknown.
+    """Return torch's default of a setting as text; empty if unknown.
 
-    The setting is named as in :func:`pin_settings`.
-
-    ``_config`` of the configuration modules (``torch/utils/_config_module.py``) has it: 2.11 to 2.15.
+    The setting is named as in :func:`pin_settings`. ``_config`` of the configuration modules
+    (``torch/utils/_config_module.py``) has the default: 2.11 to 2.15.
     """
     import importlib
 
@@ -58,9 +58,9 @@ def default_of(name: str) -> str:
 def force_dynamo_settings(settings: dict[str, Any]) -> None:
     """Set settings of Dynamo so that nothing can override them.
 
-    Neither the program nor ``torch.compile`` can. torch reads ``env_value_force``
-    (``torch/utils/_config_module.py``) first, which environment variables set for some settings: 2.11 to
-    2.15.
+    Neither the program nor an argument of ``torch.compile`` can. torch reads ``env_value_force``
+    (``torch/utils/_config_module.py``) first; for some settings, environment variables set this attribute:
+    2.11 to 2.15.
     """
     import torch._dynamo.config as config
 
@@ -69,9 +69,9 @@ def force_dynamo_settings(settings: dict[str, Any]) -> None:
 
 
 def pin_settings(settings: dict[str, Any]) -> None:
-    """Set torch's settings, which then also override those of ``torch.compile``.
+    """Set torch's settings, and let them override ``mode`` and ``options``.
 
-    These are ``mode=...`` and ``options=...``. Settings are named like
+    ``mode=...`` and ``options=...`` are arguments of ``torch.compile``. Settings are named like
     ``torch._inductor.config.triton.cudagraphs``. ``apply_options`` of ``torch._TorchCompileInductorWrapper``
     stores the settings of mode and options in its ``config``: 2.11 to 2.15.
     """

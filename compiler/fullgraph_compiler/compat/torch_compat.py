@@ -1,8 +1,8 @@
 """The version of torch, its files and its modules.
 
 The modules of this folder whose names end in ``_compat`` contain every private name of torch that this
-package uses. Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it
-was read. No other module may name a ``torch._*`` module or attribute.
+package uses: no other module may name a ``torch._*`` module or attribute. Each docstring says where torch
+keeps a name, and in which of the supported versions (2.11 to 2.15) that was checked.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any
 import torch
 
 SUPPORTED = ((2, 11), (2, 15))
-"""The oldest and the newest torch that this package is tested with."""
+"""The oldest and the newest version of torch with which this package is tested."""
 
 
 def version() -> str:
-    """Return torch's version as it names itself: ``2.13.0+cpu``."""
+    """Return torch's version in torch's own form, such as ``2.13.0+cpu``."""
     return str(torch.__version__)
 
 
@@ -31,12 +31,12 @@ def release() -> tuple[int, int]:
 
 
 def is_supported() -> bool:
-    """Whether this torch is within the tested range."""
+    """Return whether the installed torch is within the tested range."""
     return SUPPORTED[0] <= release() <= SUPPORTED[1]
 
 
 def folder() -> str:
-    """Return the folder of torch's own files."""
+    """Return the folder of the ``torch`` package."""
     return str(os.path.dirname(torch.__file__))
 
 
@@ -47,7 +47,7 @@ def folders() -> tuple[str, str]:
 
 
 def is_of_compiler(filename: str) -> bool:
-    """Tell whether a file is part of Triton or of TorchInductor.
+    """Return whether a file is part of Triton or of TorchInductor.
 
     ``torch._inductor``: 2.11 to 2.15.
     """
@@ -58,9 +58,9 @@ def is_of_compiler(filename: str) -> bool:
 def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]) -> None:
     """Redirect the files that torch's native code writes and reads.
 
-    ``to_write`` and ``to_read`` return the path to use. This affects ``PyTorchFileWriter`` and
-    ``PyTorchFileReader`` of ``torch._C``, which ``torch.save`` and ``torch.package`` use, and mapped files
-    (``from_file``): 2.11 to 2.15. See also :func:`path_writers`.
+    ``to_write`` and ``to_read`` map a path to the path to use instead. Redirected are ``PyTorchFileWriter``
+    and ``PyTorchFileReader`` of ``torch._C``, which ``torch.save`` and ``torch.package`` use, and mapped
+    files (``from_file``): 2.11 to 2.15. See also :func:`path_writers`.
     """
     writer, reader = torch._C.PyTorchFileWriter, torch._C.PyTorchFileReader
 
@@ -99,14 +99,14 @@ def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]
 
 
 _libraries: list[Any] = []
-"""References to libraries, since their operators stay replaced only as long as the libraries live."""
+"""References to libraries: an operator stays replaced only while its library is alive."""
 
 
 def path_writers() -> Iterator[tuple[Any, str, int]]:
-    """Yield native functions that write to a path.
+    """Yield torch's native functions that write to a path.
 
-    Each is the owner, the name, and the index of the path argument. 2.11 to 2.15; some exist only with CUDA
-    or on macOS.
+    Each item is the owner, the name, and the index of the path argument. 2.11 to 2.15; some functions exist
+    only with CUDA or on macOS.
     """
     native = torch._C
     places: tuple[tuple[Any, str, int], ...] = (
@@ -129,9 +129,9 @@ def path_writers() -> Iterator[tuple[Any, str, int]]:
 
 
 def path_readers() -> Iterator[tuple[Any, str, int]]:
-    """Yield native functions that read from a path.
+    """Yield torch's native functions that read from a path.
 
-    Each is the owner, the name, and the index of the path argument: 2.11 to 2.15.
+    Each item is the owner, the name, and the index of the path argument: 2.11 to 2.15.
     """
     for position, name in (
         (0, "_load_jit_module_from_file"),
@@ -146,9 +146,9 @@ def path_readers() -> Iterator[tuple[Any, str, int]]:
 
 
 def sharing_writers() -> Iterator[tuple[Any, str]]:
-    """Yield native functions that write files for other processes.
+    """Yield torch's native functions that write files for other processes.
 
-    Each is the owner and the name: 2.11 to 2.15.
+    Each item is the owner and the name: 2.11 to 2.15.
     """
     for name in ("_new_shared_filename_cpu", "_new_using_filename_cpu", "_share_filename_cpu_"):
         yield torch.UntypedStorage, name
@@ -157,7 +157,7 @@ def sharing_writers() -> Iterator[tuple[Any, str]]:
 
 
 def is_internal(module: str) -> bool:
-    """Whether a module of this name is machinery of the compiler.
+    """Return whether a module belongs to the internals of the compiler.
 
     Users do not call such modules.
     """

@@ -1,6 +1,7 @@
 """The structured trace: listening to it, and Dynamo's state at each record.
 
-Each entry says where torch keeps it and in which of the supported versions (2.11 to 2.15) it was read.
+Each docstring says where torch keeps a name, and in which of the supported versions (2.11 to 2.15) that was
+checked.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ _TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 
 
 
 TAKEN = -1
-"""The level of records that a listener has handled: below the level of every other handler."""
+"""The level of records that a listener has handled: lower than the level of every other handler."""
 
 
 _BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_log: 2.11 to 2.15
@@ -37,7 +38,7 @@ _REASON = re.compile(r"^(?=\d+/\d+: )", re.MULTILINE)
 
 
 def _is_asked_for(_: logging.LogRecord) -> bool:
-    """Tell whether the program itself turned the graph-break log on.
+    """Return whether the program itself turned the graph-break log on.
 
     ``log_state``: 2.11 to 2.15.
     """
@@ -47,7 +48,7 @@ def _is_asked_for(_: logging.LogRecord) -> bool:
 
 
 class _EnabledLogger(logging.Logger):
-    """A logger that stays enabled.
+    """A logger that cannot be disabled.
 
     ``logging.config`` disables all loggers that it does not configure.
     """
@@ -58,8 +59,8 @@ class _EnabledLogger(logging.Logger):
 def listen(handler: logging.Handler) -> None:
     """Send every record of the structured trace to ``handler`` from now on.
 
-    torch builds a record only while its logger has a handler. Breaks that Dynamo meets outside of its
-    tracer are recorded only while the graph-break log is on (``convert_frame.py``,
+    torch builds a record only while the trace's logger has a handler. Graph breaks that Dynamo finds outside
+    its tracer are recorded only while the graph-break log is on (``convert_frame.py``,
     ``ConvertFrame.__call__``), so this log is turned on, with its output suppressed.
     """
     from torch._logging import _internal
@@ -98,9 +99,9 @@ def write_log(
     completed: Callable[[logging.LogRecord], logging.LogRecord],
     give_up: Callable[[Exception], None],
 ) -> None:
-    """Have torch write its log into ``folder``.
+    """Let torch write the log of its structured trace into ``folder``.
 
-    Each record is written as ``completed`` returns it. An error of ``completed`` or of writing goes to
+    Each record is written as ``completed`` returns it. An error of ``completed`` or of writing is passed to
     ``give_up``, and ends the log. ``LOG_TRACE_HANDLER`` writes the logs for ``TORCH_TRACE``
     (``torch/_logging/_internal.py``), and ``LazyTraceHandler`` opens a file at the first record, with the
     rank in its name: 2.11 to 2.15. Before 2.13, a forked process would continue to write to the file of its
@@ -135,11 +136,12 @@ def write_log(
 
 
 def pending_exception(frame: FrameType | None) -> BaseException | None:
-    """Return the exception that the current record is about.
+    """Return the exception that the current record reports; ``None`` if there is none.
 
-    ``frame`` and its callers emit the record. ``log_graph_break`` (``symbolic_convert.py``) holds it in
-    ``exc``, ``_compile`` and ``ConvertFrame.__call__`` (``convert_frame.py``) in ``e``: 2.11 to 2.15. It
-    carries ``real_stack``, the user's stack with columns, which the written record lacks before 2.15.
+    ``frame`` and its callers emit the record. ``log_graph_break`` (``symbolic_convert.py``) holds the
+    exception in ``exc``, ``_compile`` and ``ConvertFrame.__call__`` (``convert_frame.py``) hold it in ``e``:
+    2.11 to 2.15. The exception has ``real_stack``, the user's stack with columns, which the written record
+    lacks before 2.15.
     """
     for call in _nearest(frame):
         for name in ("exc", "e"):
@@ -150,10 +152,10 @@ def pending_exception(frame: FrameType | None) -> BaseException | None:
 
 
 def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
-    """Whether a graph break is raised to the program.
+    """Return whether a graph break is raised as an error in the program.
 
-    That is so with ``fullgraph=True`` or ``error_on_graph_break``. ``_compile`` (``convert_frame.py``) holds
-    the first in ``one_graph``, and leaves the second on the exception: 2.11 to 2.15.
+    This happens with ``fullgraph=True`` or ``error_on_graph_break``. ``_compile`` (``convert_frame.py``)
+    holds the first setting in ``one_graph``, and stores the second on the exception: 2.11 to 2.15.
     """
     if any(call.f_locals.get("one_graph") for call in _nearest(frame)):
         return True
@@ -162,20 +164,20 @@ def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
 
 
 def raises_breaks(frame: FrameType | None) -> bool:
-    """Whether ``error_on_graph_break`` raises an exceeded recompile limit.
+    """Return whether exceeding the recompile limit raises an error.
 
-    ``ConvertFrame.__call__`` (``convert_frame.py``) reads the ``convert_frame_box`` of ``_compile``: 2.13,
-    2.15.
+    This happens with ``error_on_graph_break``, which ``ConvertFrame.__call__`` (``convert_frame.py``) reads
+    from ``convert_frame_box`` of ``_compile``: 2.13, 2.15.
     """
     box = _local_of_compilation(frame, "convert_frame_box", None)
     return bool(getattr(box, "error_on_graph_break", False))
 
 
 def pending_guards(frame: FrameType | None) -> Iterable[Any]:
-    """Return the guards of the tree in the current record.
+    """Return the guards of the guard tree in the current record.
 
-    ``CheckFunctionManager.__init__`` (``guards.py``) holds them in ``sorted_guards``: 2.11 to 2.15.
-    Elsewhere there are none, and callers use the places that the tree itself names.
+    ``CheckFunctionManager.__init__`` (``guards.py``) holds them in ``sorted_guards``: 2.11 to 2.15. Without
+    that variable, the result is empty, and callers use the places in the text of the tree.
     """
     found = (call.f_locals.get("sorted_guards") for call in _nearest(frame))
     return list(next((guards for guards in found if guards is not None), ()))
@@ -184,9 +186,9 @@ def pending_guards(frame: FrameType | None) -> Iterable[Any]:
 def pending_values(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
     """Yield source and expected value of guards whose code does not show the value.
 
-    These are guards on the identity of an object (``ID_MATCH``), and on the metadata that a tensor subclass
-    returns with its tensors (:data:`METADATA_OF`). ``GuardBuilder.get`` (``guards.py``) returns the value
-    that the guard was built with; ``CheckFunctionManager.__init__`` holds the builder in ``builder``: 2.11 to
+    These guards are on the identity of an object (``ID_MATCH``), or on the metadata that a tensor subclass
+    returns with its tensors (:data:`METADATA_OF`). ``GuardBuilder.get`` (``guards.py``) returns the value for
+    which the guard was built; ``CheckFunctionManager.__init__`` holds the builder in ``builder``: 2.11 to
     2.15.
     """
     builder = _local_of_compilation(frame, "builder", None)
@@ -199,20 +201,21 @@ def pending_values(frame: FrameType | None) -> Iterator[tuple[str, Any]]:
 
 
 def operator_of(exception: BaseException) -> str:
-    """Return the higher-order operator in which an exception was raised.
+    """Return the higher-order operator during which an exception was raised.
 
-    Empty if there is none, and before 2.13. ``add_hop_context`` (``variables/higher_order_ops.py``) stores it
-    in ``_hop_name``: 2.13 to 2.15.
+    Return an empty string if there is none, and before 2.13. ``add_hop_context``
+    (``variables/higher_order_ops.py``) stores the name in ``_hop_name``: 2.13 to 2.15.
     """
     return str(getattr(exception, "_hop_name", ""))
 
 
 def refused_reasons(error: BaseException) -> list[str]:
-    """Return why torch would have recompiled, if ``error`` forbids to recompile.
+    """Return why torch would have recompiled, if ``error`` says it must not.
 
-    There is one text for each compilation. ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) raises
-    a ``RecompileError`` with the lines that it would log, instead of recording them;
-    ``_callback_from_stance`` (``eval_frame.py``) raises an error with the same lines: 2.11 to 2.15.
+    The result has one text for each compilation, and is empty for any other error.
+    ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) raises a ``RecompileError`` with the lines
+    that it would otherwise log and record; ``_callback_from_stance`` (``eval_frame.py``) raises an error with
+    the same lines: 2.11 to 2.15.
     """
     from torch._dynamo.exc import RecompileError
 
@@ -226,10 +229,11 @@ def refused_reasons(error: BaseException) -> list[str]:
 
 
 def watch_refusals(refused: Callable[[str, Sequence[str]], None]) -> None:
-    """Call ``refused(error, reasons)`` whenever torch is about to forbid to recompile.
+    """Call ``refused(error, reasons)`` whenever torch refuses to recompile.
 
-    torch creates a ``RecompileError`` (``exc.py``) or, for a stance (``eval_frame.py``), calls
-    ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) with ``skip_logging``: 2.11 to 2.15.
+    ``error`` is the name of the exception. torch creates a ``RecompileError`` (``exc.py``) or, for a stance
+    (``eval_frame.py``), calls ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) with
+    ``skip_logging``: 2.11 to 2.15.
     """
     from torch._dynamo import guards
     from torch._dynamo.exc import RecompileError
@@ -254,15 +258,15 @@ _BY_STANCE = "torch.compile stance is 'fail_on_recompile'"
 
 
 def user_frames(exception: BaseException) -> Iterable[Any]:
-    """Return the user's code that led to an exception.
+    """Return the user's stack that led to an exception, outermost frame first.
 
-    The items are ``traceback.FrameSummary`` (``exc.py``). The outermost comes first.
+    The items are ``traceback.FrameSummary`` (``exc.py``).
     """
     return getattr(exception, "real_stack", None) or ()
 
 
 def traced_stack() -> Iterable[Any]:
-    """Return the user's stack that Dynamo traces, outermost first.
+    """Return the user's stack at the code that Dynamo is tracing, outermost first.
 
     The items are ``traceback.FrameSummary``. ``TracingContext.extract_stack`` (``torch/_guards.py``): 2.11 to
     2.15.
@@ -274,11 +278,11 @@ def traced_stack() -> Iterable[Any]:
 
 
 def cpp_stack() -> str:
-    """Return the C++ and Python calls that led to a guard, as a traceback.
+    """Return the C++ and Python calls that led to a guard, as the text of a traceback.
 
-    The innermost call is last. The source is ``CapturedTraceback`` (``torch/utils/_traceback.py``), without
-    the calls of the Python interpreter and of ``ShapeEnv._log_guard``
-    (``torch/fx/experimental/symbolic_shapes.py``): 2.11 to 2.15.
+    The innermost call is last. ``CapturedTraceback`` (``torch/utils/_traceback.py``) provides the calls;
+    those of the Python interpreter and of ``ShapeEnv._log_guard``
+    (``torch/fx/experimental/symbolic_shapes.py``) are left out: 2.11 to 2.15.
     """
     from torch.utils._traceback import CapturedTraceback
 
@@ -294,8 +298,8 @@ def cpp_stack() -> str:
 def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
     """Return the ``positions`` that Dynamo traced when it raised, by file and row.
 
-    They come from ``InstructionTranslatorBase.current_instruction`` (``symbolic_convert.py``) of the tracers
-    in the traceback: 2.11 to 2.15. ``real_stack`` has columns only from 2.13 on.
+    The positions come from ``InstructionTranslatorBase.current_instruction`` (``symbolic_convert.py``) of the
+    tracers in the traceback: 2.11 to 2.15. ``real_stack`` has columns only from 2.13 on.
     """
     from torch._dynamo.symbolic_convert import InstructionTranslatorBase
 
@@ -312,7 +316,7 @@ def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
 
 
 def current_compile_id() -> str:
-    """Return the id of the current compilation (``0/1``); empty if there is none.
+    """Return the id of the current compilation, such as ``0/1``; empty if none runs.
 
     ``CompileContext`` (``torch/_guards.py``): 2.11 to 2.15.
     """
@@ -322,10 +326,10 @@ def current_compile_id() -> str:
 
 
 def is_compiled_by(frame: FrameType | None, backend: Callable[..., Any]) -> bool:
-    """Whether the compilation that ``frame`` is part of uses this backend.
+    """Return whether the compilation around ``frame`` uses ``backend``.
 
-    True if that is unknown. ``_compile`` (``convert_frame.py``) holds the backend in ``compiler_fn``: 2.11 to
-    2.15.
+    Return true if the backend is unknown. ``_compile`` (``convert_frame.py``) holds it in ``compiler_fn``:
+    2.11 to 2.15.
     """
     return is_backend(_local_of_compilation(frame, "compiler_fn", backend), backend)
 
@@ -333,8 +337,8 @@ def is_compiled_by(frame: FrameType | None, backend: Callable[..., Any]) -> bool
 def compiled_filename(frame: FrameType | None) -> str:
     """Return the file of the code that is being compiled.
 
-    This is ``code`` in ``_compile`` (``convert_frame.py``): 2.11 to 2.15. A process writes each file's name
-    into the trace once, which a later listener misses.
+    ``_compile`` (``convert_frame.py``) holds the code in ``code``: 2.11 to 2.15. A process writes the name of
+    each file into the trace only once, so a listener that starts later does not get it.
     """
     return str(getattr(_local_of_compilation(frame, "code", None), "co_filename", ""))
 
@@ -364,15 +368,15 @@ def listening(handler: logging.Handler) -> Iterator[None]:
 
 
 def is_fullgraph(frame: FrameType | None) -> bool:
-    """Whether the compilation that ``frame`` is part of must not have a graph break.
+    """Return whether the compilation around ``frame`` must not have a graph break.
 
-    ``_compile`` (``convert_frame.py``) holds this in ``one_graph``: 2.11 to 2.15.
+    ``_compile`` (``convert_frame.py``) holds this setting in ``one_graph``: 2.11 to 2.15.
     """
     return bool(_local_of_compilation(frame, "one_graph", False))
 
 
 def _nearest(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield a frame and its callers, as far as the emitter of a record can be."""
+    """Yield a frame and its nearest callers, among which is the emitter of a record."""
     for _ in range(12):
         if frame is not None:
             yield frame
@@ -380,7 +384,7 @@ def _nearest(frame: FrameType | None) -> Iterator[FrameType]:
 
 
 def _local_of_compilation(frame: FrameType | None, name: str, otherwise: Any) -> Any:
-    """Return the local variable of this name from the innermost frame that has one."""
+    """Return a local variable from the innermost frame that has it, or ``otherwise``."""
     while frame is not None and name not in frame.f_locals:
         frame = frame.f_back
     return frame.f_locals[name] if frame else otherwise

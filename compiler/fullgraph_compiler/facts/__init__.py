@@ -1,9 +1,9 @@
 """The shared data model: requests to a worker, and the facts that a run reports.
 
-Frozen dataclasses and their JSON form; standard library only. Both sides of the worker protocol use them. Of
-``fullgraph_compiler``, the server imports only this package and ``trace``.
+Frozen dataclasses and their JSON form; standard library only. Both sides of the worker protocol use them.
+``fullgraph_server`` imports only this package and ``trace`` from ``fullgraph_compiler``.
 
-- ``registry``: the bases of facts and values, and their JSON form
+- ``registry``: the base classes of facts and values, and their JSON form
 - ``requests``: requests to a worker, and the programs that it can run
 - ``capture``: Dynamo's frames, graphs, graph breaks, guards, recompilations
 - ``code``: forms of a graph, code and kernels of AOTAutograd and TorchInductor
@@ -18,7 +18,7 @@ Frozen dataclasses and their JSON form; standard library only. Both sides of the
 - ``outcome``: how a program, its graphs and its repros end
 - ``stacks``: frames of a stack
 - ``seen``: details of a record that only the observed process knows, as JSON in a log
-- ``devices``: GPUs that a preview can compile for without having one
+- ``devices``: GPUs for which a preview can compile without having the GPU
 - ``dtypes``: short names of dtypes
 """
 

@@ -9,18 +9,19 @@ from .capture import GraphNode
 from .registry import Fact
 
 CacheName: TypeAlias = Literal["fx-graph", "aot-autograd", "precompile"]
-"""A cache of graphs: TorchInductor's ``FxGraphCache``, ``AOTAutogradCache``, packages of precompile."""
+"""A cache of graphs: TorchInductor's ``FxGraphCache``, ``AOTAutogradCache``, or packages of precompile."""
 CacheState: TypeAlias = Literal["hit", "miss", "bypass", "unsaved"]
-"""The outcome for a graph: ``bypass`` if the cache is not searched, ``unsaved`` if it is not stored."""
+"""The outcome for a graph: ``bypass`` if the cache is not searched, ``unsaved`` if the graph is not
+stored."""
 
 
 @dataclass(frozen=True, slots=True)
 class CacheKeyPart(Fact):
-    """A part of cache keys, reported before the first key that contains it.
+    """A part of cache keys, reported before the first key that contains the part.
 
     Each of ``items`` is a name, a hash and a text. ``name`` is torch's name of the part
-    (``inductor_config``), empty for an item that belongs to none. Two items are equal if their hashes are;
-    their texts may contain addresses.
+    (``inductor_config``), empty for an item that belongs to no named part. Two items are equal if their
+    hashes are; their texts may contain addresses.
     """
 
     digest: str
@@ -32,10 +33,10 @@ class CacheKeyPart(Fact):
 class CacheLookup(Fact):
     """A lookup of one graph in a cache.
 
-    ``parts`` are the digests of its key's parts, if the key is known. ``backward`` is ``None`` if unknown.
-    ``reason`` is torch's reason for a bypass; for a miss it is the condition on sizes of the entry that has
-    this key. ``seconds`` is the compile time that a hit saved or that followed a miss. ``nodes`` are the
-    operations of the graph that missed.
+    ``parts`` are the digests of the parts of the graph's key, if the key is known. ``backward`` is ``None``
+    if unknown. ``reason`` is torch's reason for a bypass; for a miss, it is the condition on sizes of the
+    cache entry with the same key. ``seconds`` is the compile time that a hit saved or that followed a miss.
+    ``nodes`` are the operations of a graph that missed.
     """
 
     compile_id: str
@@ -46,18 +47,18 @@ class CacheLookup(Fact):
     backward: bool | None = None
     reason: str = ""
     has_entry: bool = False
-    """Whether a miss found an entry with this key whose condition on sizes does not hold."""
+    """Whether a miss found an entry with the same key whose condition on sizes does not hold."""
     seconds: float | None = None
     nodes: tuple[GraphNode, ...] = ()
     warm: bool = False
-    """Whether an earlier run of the program has just filled the cache."""
+    """Whether an earlier run of the program had just filled the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizesRemembered(Fact):
     """A profile of sizes (PGO), ``read`` from an earlier run or ``written``.
 
-    ``functions`` is the number of functions in it.
+    ``functions`` is the number of functions in the profile.
     """
 
     action: Literal["read", "written"]

@@ -30,8 +30,8 @@ class FrameStarted(Fact):
 class InputTensor(Value):
     """A tensor among the inputs of a frame.
 
-    ``source`` is torch's expression for it (``L['x'][0]``), ``dtype`` the short name (``f32``). ``stride`` is
-    empty for a layout that has none.
+    ``source`` is torch's expression for the tensor (``L['x'][0]``), ``dtype`` the short name (``f32``).
+    ``stride`` is empty for a layout without strides.
     """
 
     source: str
@@ -47,7 +47,7 @@ class InputTensor(Value):
 class FrameInputs(Fact):
     """The inputs of one compilation's frame, in the order of their first use.
 
-    ``numbers`` are the values of inputs that became symbols, each with its source. The inputs of a resume
+    ``numbers`` are the inputs that became symbols: the source and the value of each. The inputs of a resume
     function are variables of the original function.
     """
 
@@ -75,7 +75,7 @@ class FrameCompiled(Fact):
 
 @dataclass(frozen=True, slots=True)
 class FrameSkipped(Fact):
-    """A frame that Dynamo does not compile: all of it runs eagerly."""
+    """A frame that Dynamo does not compile: the whole frame runs eagerly."""
 
     compile_id: str
     function: str
@@ -86,9 +86,10 @@ class FrameSkipped(Fact):
 
 @dataclass(frozen=True, slots=True)
 class GraphNode(Value):
-    """One operation of a captured graph, and the line of user code that it came from.
+    """One operation of a captured graph, and the user's line from which it comes.
 
-    ``tensor`` describes its result as torch prints it (``f32[8, 16] cpu``); empty if it is not a tensor.
+    ``tensor`` describes the result as torch prints it (``f32[8, 16] cpu``); empty if the result is not a
+    tensor.
     """
 
     name: str
@@ -100,8 +101,8 @@ class GraphNode(Value):
 class GraphCaptured(Fact):
     """A graph that Dynamo passes to the backend.
 
-    ``text`` is the whole graph as torch prints it. ``calls`` are the locations of the calls that led to its
-    operations, without duplicates; empty in facts that are read from a log.
+    ``text`` is the whole graph as torch prints it. ``calls`` are the locations of the calls that led to the
+    graph's operations, without duplicates; empty in facts that are read from a log.
     """
 
     compile_id: str
@@ -112,9 +113,9 @@ class GraphCaptured(Fact):
 
 @dataclass(frozen=True, slots=True)
 class GraphPart(Fact):
-    """A part of a graph that ``DistributedDataParallel`` split off.
+    """A part of a graph that ``DistributedDataParallel`` split.
 
-    The split is at the boundary of a gradient bucket.
+    The graph is split at the boundaries of gradient buckets.
     """
 
     compile_id: str
@@ -123,11 +124,11 @@ class GraphPart(Fact):
 
 @dataclass(frozen=True, slots=True)
 class NamedTensor(Value):
-    """A name in user code and the tensor bound to it: dtype, sizes, strides, device.
+    """A name in user code, and the tensor bound to it: dtype, sizes, strides, device.
 
-    Examples are ``f32[s77, 16]`` and ``16, 1``. ``frame`` is the location of the name (the row only before
-    Python 3.11); for a parameter, the first row of its function. ``tensor`` is empty if the name is bound to
-    something else there, or to an unknown value.
+    ``tensor`` is, for example, ``f32[s77, 16]``, and ``stride`` ``16, 1``. ``frame`` is the location of the
+    name (before Python 3.11, only the row); for a parameter, it is the first row of the function. ``tensor``
+    is empty if the name is bound there to something else, or to an unknown value.
     """
 
     name: str
@@ -152,9 +153,9 @@ class Symbol(Value):
 
 @dataclass(frozen=True, slots=True)
 class TensorsNamed(Fact):
-    """The tensors and symbolic sizes behind the names in a graph's code.
+    """The tensors and symbolic sizes to which the names in a graph's code are bound.
 
-    Torch's logs lack them.
+    torch's logs do not contain them.
     """
 
     compile_id: str
@@ -164,11 +165,11 @@ class TensorsNamed(Fact):
 
 @dataclass(frozen=True, slots=True)
 class FailingKernel(Value):
-    """A Python function that raised when an operator ran it with fake tensors.
+    """A Python function that raised while an operator ran it with fake tensors.
 
     ``operator`` is the operator's name (``mylib::twice``). ``kind`` is ``fake`` for a function that is
-    registered for such tensors, ``real`` for the implementation of an operator without one, and ``composite``
-    for an operator that needs none.
+    registered for fake tensors, ``real`` for the implementation of an operator that has no such function, and
+    ``composite`` for an operator that does not need one.
     """
 
     operator: str
@@ -177,7 +178,7 @@ class FailingKernel(Value):
     """The type name of the exception."""
     message: str
     stack: Stack
-    """The calls from this function inwards, without those of torch."""
+    """The calls from the function inwards, without calls of torch."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +186,10 @@ class GraphBreak(Fact):
     """A graph break: the graph ends here; another frame compiles the rest.
 
     The rest is the remaining code of the frame. ``code`` is torch's graph-break id (``GB0059``) or empty.
-    ``stack`` is empty if torch names no line within the frame. With ``skips_frame`` nothing of the frame is
-    compiled, because Dynamo cannot resume it from here (in a loop, ``with`` or ``try``); with ``skips_rest``
-    it is compiled up to an earlier line, from which Dynamo can resume it, and the rest is not.
+    ``stack`` is empty if torch names no line within the frame. With ``skips_frame``, nothing of the frame is
+    compiled, because Dynamo cannot resume the frame from here (in a loop, ``with`` or ``try``). With
+    ``skips_rest``, the frame is compiled up to an earlier line from which Dynamo can resume; the rest is not
+    compiled.
     """
 
     compile_id: str
@@ -200,7 +202,7 @@ class GraphBreak(Fact):
     stack: Stack
     skips_frame: bool
     text: str
-    """The whole message of torch."""
+    """torch's whole message."""
     skips_rest: bool = False
     kernel: FailingKernel | None = None
 
@@ -227,8 +229,8 @@ class GuardFailure(Value):
     """A guard that failed, so that an earlier compilation could not be reused.
 
     ``compile_id`` is that of the earlier compilation; ``source`` and ``kind`` describe the guard (empty if
-    torch does not report them); ``dimension`` is set for a tensor size or stride; ``stack`` is the first use
-    of the guarded value.
+    torch does not report them); ``dimension`` is set if a size or stride of a tensor changed; ``stack`` is
+    the first use of the guarded value.
     """
 
     compile_id: str
@@ -245,7 +247,7 @@ class GuardFailure(Value):
 
 @dataclass(frozen=True, slots=True)
 class Recompile(Fact):
-    """A recompilation: every earlier compilation of the frame has a guard that failed."""
+    """A recompilation: each earlier compilation of the frame has a guard that failed."""
 
     compile_id: str
     failures: tuple[GuardFailure, ...]
@@ -253,7 +255,7 @@ class Recompile(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RecompileLimit(Fact):
-    """A frame at the recompile limit: calls that no compilation fits now run eagerly."""
+    """A frame at the recompile limit: calls that fit no compilation now run eagerly."""
 
     compile_id: str
     function: str
@@ -261,19 +263,22 @@ class RecompileLimit(Fact):
     row: int
     limit: int
     setting: str
-    """The name of the limit in torch's configuration: ``recompile_limit``."""
+    """The name of the limit in torch's configuration, such as ``recompile_limit``."""
     fatal: bool
     """Whether torch raises an error (``fullgraph=True``, ``fail_on_recompile_limit_hit``, ...)."""
     failures: tuple[GuardFailure, ...] = ()
     stack: Stack = ()
-    """The calls that led to it; in a log, those that led to its last compilation."""
+    """The calls that led to the frame; in a log, the calls that led to its last compilation."""
     called: int = 0
-    """The number of calls of the compiled function up to this call, inclusive; 0 if unknown."""
+    """The number of calls of the compiled function so far, including the call at the limit; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallsCounted(Fact):
-    """The number of calls, in the whole run, of a function that reached a limit."""
+    """The number of calls, in the whole run, of a function that reached a limit.
+
+    The limit is a recompile limit.
+    """
 
     function: str
     filename: str
@@ -285,8 +290,8 @@ class CallsCounted(Fact):
 class LateCompilation(Fact):
     """A compilation after the warm-up, at depth ``late-compile``.
 
-    Its ``FrameStarted`` has the location. ``failures`` are the guards that failed; empty if the frame had
-    never been compiled.
+    The ``FrameStarted`` with the same id has the location. ``failures`` are the guards that failed; empty if
+    the frame had never been compiled.
     """
 
     compile_id: str
@@ -303,9 +308,9 @@ class ClassPlace(Value):
 
 @dataclass(frozen=True, slots=True)
 class Network(Value):
-    """An attribute with a module that could be compiled separately.
+    """An attribute that holds a module, which could be compiled separately.
 
-    ``in_place`` says that ``Module.compile`` can do so, not only ``torch.compile``.
+    ``in_place`` says that ``Module.compile`` can compile the module, not only ``torch.compile``.
     """
 
     name: str
@@ -314,9 +319,9 @@ class Network(Value):
 
 @dataclass(frozen=True, slots=True)
 class LightningCompiled(Fact):
-    """A compilation in a call of a compiled ``LightningModule``.
+    """A compilation during a call of a compiled ``LightningModule``.
 
-    ``classes`` are the module's class and its base classes below ``LightningModule``.
+    ``classes`` are the module's class and its base classes up to, but without, ``LightningModule``.
     """
 
     compile_id: str
@@ -328,9 +333,10 @@ class LightningCompiled(Fact):
 class CallsWithoutGraph(Fact):
     """A compiled function whose calls captured no graph.
 
-    ``stack`` holds the first of them. ``calls`` is 0 for a function that the program compiled but did not
-    call. ``function`` is empty if the program called no compiled function; ``elsewhere`` says that it may
-    have done so in a process that was not observed. ``off`` is the source text that turns compilation off.
+    ``stack`` is the stack of the first call. ``calls`` is 0 for a function that the program compiled but did
+    not call. ``function`` is empty if the program called no compiled function; ``elsewhere`` says that the
+    program may have called a compiled function in a process that was not observed. ``off`` is the source text
+    that turns compilation off.
     """
 
     function: str
@@ -347,8 +353,9 @@ class SizeViolation(Value):
     """A dimension marked dynamic, and a condition that some of its sizes violate.
 
     ``dimension`` is the name of the ``Dim``; ``source`` is torch's expression for the size, if torch reports
-    it. ``value`` is the number to which the size was specialized; if empty, ``condition`` is torch's
-    condition. ``text`` is torch's sentence; ``stack`` is the code that it names, for a number only.
+    it. ``value`` is the number to which the size was specialized; if empty, ``condition`` is the violated
+    condition. ``text`` is torch's sentence. ``stack`` is the code that torch names; it is set only with
+    ``value``.
     """
 
     dimension: str
@@ -363,8 +370,8 @@ class SizeViolation(Value):
 class CompileFailure(Fact):
     """An exception that the compiler raised.
 
-    ``phase`` is ``capture`` (Dynamo, including a graph break under ``fullgraph=True``, with its ``code``) or
-    ``backend``.
+    ``phase`` is ``capture`` for Dynamo, including a graph break under ``fullgraph=True`` (with its ``code``),
+    or ``backend``.
     """
 
     compile_id: str
@@ -379,5 +386,5 @@ class CompileFailure(Fact):
     url: str = ""
     text: str = ""
     violations: tuple[SizeViolation, ...] = ()
-    """The sizes that the program marks as dynamic and the code restricts: ``ConstraintViolationError``."""
+    """The sizes that the program marks as dynamic but its code restricts: ``ConstraintViolationError``."""
     kernel: FailingKernel | None = None

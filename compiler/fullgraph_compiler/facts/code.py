@@ -9,7 +9,7 @@ from .registry import Fact, Value
 from .stacks import Stack, StackFrame
 
 Phase: TypeAlias = Literal["forward", "backward", "inference"]
-"""The pass that a piece of code belongs to; ``inference`` if no gradient is needed."""
+"""The pass to which a piece of code belongs; ``inference`` if no gradient is needed."""
 
 
 ArtifactKind: TypeAlias = Literal[
@@ -30,7 +30,7 @@ ArtifactKind: TypeAlias = Literal[
     "make_fx_fail_partial",
     "inductor_aot_header_code",
 ]
-"""The intermediate forms of a graph, in the order of compilation. Those of the graph that TorchInductor
+"""The intermediate forms of a graph, in the order of compilation. The forms of the graph that TorchInductor
 lowers have the names of the files that ``TORCH_COMPILE_DEBUG=1`` writes (``DebugFormatter`` in
 ``torch/_inductor/debug.py``)."""
 
@@ -50,7 +50,7 @@ class Artifact(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RecordText(Fact):
-    """The text of a record of torch's trace that is not a form of a graph.
+    """The text of a record of torch's trace, other than a form of a graph.
 
     ``name`` is the record's name.
     """
@@ -64,9 +64,9 @@ class RecordText(Fact):
 class KernelNode(Value):
     """One operation of a lowered graph (``aten.mm``), and its line of user code.
 
-    ``frame`` is ``None`` if torch reports no line. ``inputs`` are the names of its arguments: other
-    operations, and inputs of the graph. ``stack`` is the full user stack; empty in facts that are read from a
-    log.
+    ``frame`` is ``None`` if torch reports no line. ``inputs`` are the names of the operation's arguments:
+    other operations, and inputs of the graph. ``stack`` is the full user stack; empty in facts that are read
+    from a log.
     """
 
     name: str
@@ -80,9 +80,10 @@ class KernelNode(Value):
 class Cost(Value):
     """The cost of a launch, estimated by TorchInductor from the shapes of its tensors.
 
-    ``read`` and ``written`` are lower bounds of the bytes of memory that it reads and writes. ``flops`` are
-    floating point operations, for library functions and templates only. ``seconds`` is the roofline estimate:
-    the larger of memory time and compute time on this GPU; ``None`` on a CPU.
+    ``read`` and ``written`` are lower bounds of the bytes that the launch reads from and writes to memory.
+    ``flops`` is the number of floating point operations, for library functions and templates only.
+    ``seconds`` is the roofline estimate: the larger of memory time and compute time on this GPU; ``None`` on
+    a CPU.
     """
 
     read: int
@@ -97,12 +98,12 @@ class Kernel(Value):
 
     ``language`` is ``triton``, ``cpp``, ..., or ``extern`` for a library function, which has no ``source``.
     ``heuristic`` is Triton's kind of kernel (``pointwise``, ``reduction``, ``template``, ``user_autotune``).
-    ``definition`` and ``launch`` are the first and the last row of these statements in the code. ``nodes``
-    are the operations that the kernel computes, ``stacks`` their user stacks. ``arguments`` are the arguments
-    of the launch, as the code writes them; ``grid`` is Triton's kind of grid (``Grid1D``). ``function`` is
-    the function in the code that launches the kernel, if it belongs to a subgraph (a branch of ``cond``, a
-    nested compile region); ``times`` is how often one call of the graph calls this function, where each
-    branch and each loop counts once.
+    ``definition`` is the first and last row of the kernel's definition in the code, ``launch`` those of its
+    launch. ``nodes`` are the operations that the kernel computes, ``stacks`` their user stacks. ``arguments``
+    are the arguments of the launch, as the code writes them; ``grid`` is Triton's kind of grid (``Grid1D``).
+    ``function`` is set if the launch belongs to a subgraph (a branch of ``cond``, a nested compile region):
+    it is the function in the code that contains the launch. ``times`` is how often that function runs in one
+    call of the graph, if each branch and each loop runs once.
     """
 
     name: str
@@ -126,8 +127,8 @@ class CodeGenerated(Fact):
 
     For AOTInductor, ``text`` is C++ (``language`` is ``cpp``): the wrapper, followed by its kernels.
 
-    ``kernels`` are its launches, in order; ``nodes`` are all operations of the lowered graph. ``unread`` are
-    the names of kernels that the code defines but whose launches were not found.
+    ``kernels`` are the launches in the code, in order; ``nodes`` are all operations of the lowered graph.
+    ``unread`` are the names of kernels that the code defines but whose launches were not found.
     """
 
     compile_id: str
@@ -144,12 +145,13 @@ class CodeGenerated(Fact):
 class KernelCompiled(Fact):
     """A compiled kernel of generated code.
 
-    ``filename`` is that of its ``CodeGenerated``. ``texts`` are the compiled forms by language, from high
-    level to low level: ``ttir``, ``ttgir``, ``llir``, then ``ptx`` and ``sass``, or ``amdgcn``; ``asm`` for
-    C++. ``config`` is the configuration that autotuning chose (``XBLOCK: 256, num_warps: 4``). ``registers``
-    and ``spills`` are counts per thread, ``shared`` is bytes per block; all are ``None`` on a CPU. ``others``
-    are the configurations that autotuning would have tried as well if the device had been present.
-    ``problem`` is the reason why a text is missing because its compiler failed.
+    ``filename`` is that of the ``CodeGenerated`` with the kernel. ``texts`` are the compiled forms by
+    language, from high level to low level: ``ttir``, ``ttgir``, ``llir``, then ``ptx`` and ``sass``, or
+    ``amdgcn``; ``asm`` for C++. ``config`` is the configuration that autotuning chose (``XBLOCK: 256,
+    num_warps: 4``). ``registers`` and ``spills`` are counts per thread, ``shared`` is bytes per block; all
+    are ``None`` on a CPU. ``others`` are the configurations that autotuning would also have tried if the
+    device had been present. ``problem`` says why a text is missing, if the compiler that should have produced
+    it failed.
     """
 
     filename: str
@@ -165,9 +167,9 @@ class KernelCompiled(Fact):
 
 @dataclass(frozen=True, slots=True)
 class WrittenGraph(Value):
-    """A captured graph as a Python program, which needs only torch.
+    """A captured graph as a Python program that needs only torch.
 
-    ``text`` is the program; it compiles the graph once. ``places`` pairs rows of the text with the user
+    ``text`` is the program, which compiles the graph once. ``places`` pairs rows of the text with the user
     stacks of their operations.
     """
 
@@ -178,9 +180,9 @@ class WrittenGraph(Value):
 
 @dataclass(frozen=True, slots=True)
 class PreviewDeferred(Fact):
-    """A preview that another interpreter must finish, by writing the GPU kernels.
+    """A preview that another interpreter must finish by writing the GPU kernels.
 
-    The kernels are those for ``graphs``. ``reason`` says why this interpreter cannot.
+    The kernels are those of ``graphs``. ``reason`` says why this interpreter cannot write them.
     """
 
     reason: str

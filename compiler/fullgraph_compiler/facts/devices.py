@@ -1,4 +1,4 @@
-"""Properties of GPUs, with which the compiler writes kernels for an absent GPU."""
+"""Properties of GPUs, from which the compiler writes kernels for an absent GPU."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _GIB = 2**30
 
 @dataclass(frozen=True, slots=True)
 class Device(Value):
-    """A GPU as ``torch.cuda.get_device_properties`` and Triton's driver describe one.
+    """A GPU as ``torch.cuda.get_device_properties`` and Triton's driver describe it.
 
     ``name`` is the driver's name, under which torch looks up the data sheet
     (``torch/_inductor/analysis/device_info.py``). ``capability`` is CUDA's compute capability. Sizes are in
     bytes, clocks in kHz (the memory transfers data on both edges of its clock); ``bus_width`` is the width of
-    the memory bus in bits. AMD GPUs have an ``architecture``. ``source`` names the origin of the figures,
-    besides the tables of the CUDA C++ Programming Guide ("Compute Capabilities").
+    the memory bus in bits. Only AMD GPUs have an ``architecture``. ``source`` names the origin of the
+    figures, in addition to the tables of the CUDA C++ Programming Guide ("Compute Capabilities").
     """
 
     name: str
@@ -31,10 +31,10 @@ class Device(Value):
     memory: int
     l2_cache: int
     shared_memory: int
-    """The maximum per block, in bytes."""
+    """The most shared memory per block, in bytes."""
     shared_memory_of_multiprocessor: int
     threads: int
-    """The maximum per multiprocessor."""
+    """The most threads per multiprocessor."""
     clock: int
     memory_clock: int
     bus_width: int

@@ -33,8 +33,8 @@ _SHORT_NAMES: Final = {f"torch.{dtype}": name for name, dtype in DTYPES.items()}
 
 
 def short_name(dtype: str) -> str:
-    """Return ``f32`` for ``torch.float32``.
+    """Return the short name of a dtype: ``f32`` for ``torch.float32``.
 
-    For a dtype without a short name, its name in ``torch``.
+    For a dtype without a short name, return its name in ``torch``.
     """
     return _SHORT_NAMES.get(dtype, dtype.removeprefix("torch."))

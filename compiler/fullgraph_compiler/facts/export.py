@@ -17,7 +17,7 @@ ExportProblemKind: TypeAlias = Literal[
 - ``missing-fake-kernel``: an operator cannot be traced, because it has no fake kernel.
 - ``mismatched-fake-kernel``: the result of an operator differs from the result of its fake kernel.
 - ``data-dependent``: a condition depends on the data of a tensor.
-- ``assigned-attribute``: the code assigns a tensor to an attribute, which the exported program does not do.
+- ``assigned-attribute``: the code assigns a tensor to an attribute; the exported program does not.
 """
 
 
@@ -25,7 +25,7 @@ ExportProblemKind: TypeAlias = Literal[
 class DataSymbol(Value):
     """A number that depends on data, such as ``u0``.
 
-    ``stack`` is where the program reads it.
+    ``stack`` is the code that reads the number from a tensor.
     """
 
     name: str
@@ -36,11 +36,11 @@ class DataSymbol(Value):
 class ExportProblem(Fact):
     """A problem at one place of an exported program.
 
-    It stops every export except ``draft_export``. ``subject`` is the operator (``mylib::twice``), the
-    condition as torch writes it (``u0 > 3``), or the attribute (``self.last``). ``detail`` is the difference
-    of the fake kernel's result, the state in which the attribute is left (``without data``), or the value
+    The problem stops every export except ``draft_export``. ``subject`` is the operator (``mylib::twice``),
+    the condition as torch writes it (``u0 > 3``), or the attribute (``self.last``). ``detail`` is how the
+    fake kernel's result differs, the state in which the attribute is left (``without data``), or the value
     that ``draft_export`` assumed for the condition (``True``). ``symbols`` are the data-dependent numbers in
-    the condition, ``sizes`` the other symbols.
+    the condition, ``sizes`` its other symbols.
     """
 
     compile_id: str
@@ -63,7 +63,7 @@ class SizeRange(Value):
 
 @dataclass(frozen=True, slots=True)
 class ProgramExported(Fact):
-    """The end of an export that produced a program; its graph is a ``GraphCaptured``.
+    """The end of an export that produced a program; a ``GraphCaptured`` has its graph.
 
     ``of_draft_log`` says that the fact comes from a log of ``draft_export``, which does not record whether
     every size marked with a ``Dim`` stayed dynamic.
@@ -78,10 +78,10 @@ class ProgramExported(Fact):
 class ExportFailed(Fact):
     """The end of an export that produced no program.
 
-    ``error`` and ``message`` are empty in facts that are read from a log, which does not record them; with
-    ``while_tracing`` the export fails at ``stack`` or later, before its conditions on sizes are checked.
+    ``error`` and ``message`` are empty in facts that are read from a log, which does not record them. With
+    ``while_tracing``, the export failed at ``stack`` or later, before its conditions on sizes were checked.
     ``retried`` says that ``draft_export`` tries again with other sizes. ``violations`` are the dimensions
-    that are marked dynamic but cannot be, ``suggestions`` torch's lines for them (``batch = 4``).
+    that are marked dynamic but cannot be, ``suggestions`` are torch's lines of code for them (``batch = 4``).
     """
 
     compile_id: str
@@ -92,8 +92,9 @@ class ExportFailed(Fact):
     suggestions: tuple[str, ...] = ()
     retried: bool = False
     cause: str = ""
-    """The subject of the problem that ended the export; empty if another exception did, or if unknown."""
+    """The subject of the problem that ended the export; empty if another exception ended it, or if
+    unknown."""
     while_tracing: bool = False
     certain: bool = True
-    """Whether this surely was an export: in a log of ``TORCH_TRACE`` the trace just ends."""
+    """Whether this certainly was an export. A log of ``TORCH_TRACE`` does not say so: its trace just ends."""
     text: str = ""

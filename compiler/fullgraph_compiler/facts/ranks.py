@@ -1,7 +1,7 @@
 """Facts that should be equal on all ranks of a job.
 
-They are graphs in detail, collective operations, and their order. torch records some of them on request only:
-estimates and tensors of TorchInductor's code with ``LOG_TLPARSE=1``, the order of execution within
+They are graphs in detail, collective operations, and the order of both. torch records some of them only on
+request: estimates and tensors of TorchInductor's code with ``LOG_TLPARSE=1``, the order of execution within
 ``torch._inductor.debug.record_and_log_graph_execution_order``.
 """
 
@@ -17,9 +17,9 @@ from .stacks import Stack
 class Collective(Value):
     """A call of a collective operation (``all_reduce``) in a captured graph.
 
-    ``operation`` is its index among the operations of the graph. ``arguments`` are the arguments that are
-    neither tensors nor lists, as torch prints them: for example the reduction and, last, the group (``'sum',
-    '0'``).
+    ``operation`` is the index of the call among the operations of the graph. ``arguments`` are the arguments
+    that are neither tensors nor lists, as torch prints them: for example the reduction and, last, the group
+    (``'sum', '0'``).
     """
 
     operation: int
@@ -32,7 +32,7 @@ class GraphTraced(Fact):
     """A captured graph in detail, with the tensors of its inputs and operations.
 
     The tensors (``h: f32[8, 4][4, 1]cpu``) have torch's notation, with strides, but without the device's
-    index, which differs between ranks. ``stack`` has the line of each operation.
+    index, which differs between ranks. ``stack`` has the user's line of each operation.
     """
 
     compile_id: str
@@ -55,9 +55,9 @@ class CollectivesScheduled(Fact):
 
 @dataclass(frozen=True, slots=True)
 class RuntimeEstimated(Fact):
-    """TorchInductor's estimate in seconds of the run time of one pass of a graph.
+    """TorchInductor's estimate of the run time of one pass of a graph, in seconds.
 
-    ``buffers`` are the tensors that its kernels write (``op1: float32[8, 4][4, 1]``).
+    ``buffers`` are the tensors that the kernels of the pass write (``op1: float32[8, 4][4, 1]``).
     """
 
     compile_id: str
@@ -69,7 +69,7 @@ class RuntimeEstimated(Fact):
 class GraphsExecuted(Fact):
     """The compile ids of graphs in the order of execution.
 
-    Empty for a graph that torch does not name.
+    The id is empty for a graph that torch does not name.
     """
 
     compile_ids: tuple[str, ...]

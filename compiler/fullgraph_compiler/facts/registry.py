@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 _TAG = "type"
-"""The key under which an object carries its class name."""
+"""The key under which a JSON object has its class name."""
 CLASSES: dict[str, type[Any]] = {}
 _FIELDS: dict[type[Any], tuple[str, ...]] = {}
 
 
 class Value:
-    """Base of frozen dataclasses with slots that have a JSON form.
+    """The base of frozen dataclasses with slots that have a JSON form.
 
-    They are requests, facts, and their parts.
+    These are requests, facts, and their parts.
     """
 
     __slots__ = ()
@@ -31,15 +31,15 @@ class Value:
 
 
 class Fact(Value):
-    """Base of the observations of a run; a worker sends each at once."""
+    """The base of the observations of a run; a worker sends each fact immediately."""
 
     __slots__ = ()
 
 
 class Result(Fact):
-    """Base of facts that only their own analysis reads.
+    """The base of facts that only the analysis that made them reads.
 
-    A report stores them unchanged.
+    A report stores such facts unchanged.
     """
 
     __slots__ = ()
@@ -48,7 +48,7 @@ class Result(Fact):
 def to_json(value: Any) -> Any:
     """Convert a value of this package to JSON values.
 
-    Every object carries its class name.
+    Every JSON object contains the name of its class.
     """
     if type(value) in _FIELDS:
         return {name: to_json(item) for name, item in as_object(value).items()}
@@ -58,9 +58,9 @@ def to_json(value: Any) -> Any:
 
 
 def as_object(value: Any) -> dict[str, Any]:
-    """Convert only a dataclass's top level, as the ``default`` of ``json.dumps``.
+    """Convert only a dataclass's top level; for use as ``default`` of ``json.dumps``.
 
-    Raises ``TypeError`` for a value of a class that this package does not define.
+    Raise ``TypeError`` for a value of a class that this package does not define.
     """
     cls = type(value)
     names = _FIELDS.get(cls)
@@ -75,7 +75,7 @@ def as_object(value: Any) -> dict[str, Any]:
 def from_json(value: Any) -> Any:
     """Rebuild a value from the output of :func:`to_json`; arrays become tuples.
 
-    Raises ``ValueError`` for an object whose class name this package does not define.
+    Raise ``ValueError`` for an object whose class name this package does not define.
     """
     if isinstance(value, dict):
         cls = CLASSES.get(value.get(_TAG, ""))

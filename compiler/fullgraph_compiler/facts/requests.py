@@ -8,25 +8,25 @@ from typing import Literal, TypeAlias
 from .registry import Value
 
 PROTOCOL_VERSION = 1
-"""The version of the worker protocol, to be increased when a message changes its meaning."""
+"""The version of the worker protocol. Increase it when a message changes its meaning."""
 
 CHANNEL_LOST = 113
-"""The exit code of a worker whose program closed the connection to the server."""
+"""The exit code of a worker whose program closed the connection to ``fullgraph_server``."""
 
 
 COMPILER = "torch._inductor.compile_fx"
-"""The library that workers import ahead of runs at depth ``alone``: TorchInductor, 2.11 to 2.15."""
+"""The module that workers import before runs at depth ``alone``: TorchInductor, 2.11 to 2.15."""
 
 Depth: TypeAlias = str
-"""The depth of a run: how far the compiler goes in one run of the program.
+"""The depth of a run: how far the compiler goes when it compiles the program.
 
 - ``graph``: Dynamo and AOTAutograd; their graphs run eagerly.
-- ``recompiles``: the same, but each frame keeps one compilation only, so that every change of a guarded value
-  recompiles.
-- ``late-compile``: as ``graph``; compilations after the warm-up are marked.
+- ``recompiles``: as ``graph``, but each frame keeps only one compilation, so that every change of a guarded
+  value recompiles.
+- ``late-compile``: as ``graph``; compilations after the warm-up are reported (``LateCompilation``).
 - ``kernels``: up to the code that TorchInductor generates; graphs run eagerly here, too.
 - ``build``: the whole compiler; the compiled code runs.
-- ``alone``: the same, but compiled as without Fullgraph: no setting is forced, and no code is reported.
+- ``alone``: as ``build``, but compiled as without Fullgraph: no setting is forced, and no code is reported.
 
 Any other depth is the name of a module of ``fullgraph_compiler.analyses``, which runs the program in its own
 way.
@@ -38,9 +38,9 @@ class Script(Value):
     """A file that runs as ``__main__``.
 
     With ``module``, the module of that name runs, wherever the interpreter finds it, as with ``python -m``;
-    ``filename`` is then its expected path. With ``console_script``, the console script of that name runs,
-    wherever the interpreter's environment has it. With ``pinned``, the module, or the module of the console
-    script, must be ``filename``: no other file of that name is imported or run.
+    ``filename`` is then the expected path of the module. With ``console_script``, the console script of that
+    name runs, wherever the interpreter's environment has it. With ``pinned``, the module, or the module of
+    the console script, must be ``filename``: another file with the same module name is not imported or run.
     """
 
     filename: str
@@ -54,7 +54,7 @@ class Script(Value):
 class PytestNode(Value):
     """A pytest node id (``tests/test_model.py::test_forward``).
 
-    Its path is absolute or relative to cwd.
+    The path in the id is absolute, or relative to the working directory.
     """
 
     node: str
@@ -66,9 +66,9 @@ GIVEN_OPERATIONS = ("item", "nonzero", "masked_select")
 
 @dataclass(frozen=True, slots=True)
 class GivenValue(Value):
-    """The assumed result of a data-dependent operation in a row, for a dry run.
+    """The result to assume for a data-dependent operation in a row, in a dry run.
 
-    For ``item`` it is the number itself, for the other operations the number of elements.
+    For ``item``, ``value`` is the number itself; for the other operations, it is the number of elements.
     """
 
     operation: str
@@ -81,7 +81,7 @@ class ExampleCall(Value):
     """One call of an example: its source text, and its location in the file.
 
     ``values`` replace data-dependent results in a dry run. With ``export``, the called function or module is
-    exported with the arguments of the call instead of compiled.
+    not compiled, but exported with the arguments of the call.
     """
 
     source: str
@@ -104,7 +104,7 @@ class Example(Value):
 
 @dataclass(frozen=True, slots=True)
 class Examples(Value):
-    """The example calls of one file; the module is imported, not run as ``__main__``."""
+    """The example calls of one file, which is imported, not run as ``__main__``."""
 
     filename: str
     examples: tuple[Example, ...]
@@ -115,7 +115,7 @@ Program: TypeAlias = Script | PytestNode | Examples
 
 @dataclass(frozen=True, slots=True)
 class SourceText(Value):
-    """The text of a file that differs from the one on disk, as in an unsaved editor."""
+    """The text of a file, which differs from the text on disk: an unsaved editor."""
 
     filename: str
     text: str
@@ -134,12 +134,12 @@ class Switches(Value):
     """Options that override settings of the program; the defaults change nothing.
 
     ``dynamic`` and ``recompile_limit`` replace torch's settings. ``only`` is a regular expression: frames of
-    functions with other names run eagerly. ``cold_caches`` compiles everything anew. ``cpp_stacks`` records
-    the C++ code that adds each shape guard, which is slow. At depth ``late-compile``, a compiled function may
-    compile during its first ``warm_up`` calls. At depth ``speed``, ``variants`` also measures other ways to
-    compile the program (``VariantMeasured``). A ``dry_run`` has tensors without data. With a ``device`` (a
-    key of :data:`.devices.DEVICES`) kernels are written for that GPU, and the run is always dry. ``files`` is
-    ``None`` if the user made no choice.
+    functions whose name does not match run eagerly. ``cold_caches`` compiles everything again, without using
+    caches. ``cpp_stacks`` records the C++ code that adds each shape guard, which is slow. At depth
+    ``late-compile``, a compiled function may compile during its first ``warm_up`` calls. At depth ``speed``,
+    ``variants`` also measures other ways to compile the program (``VariantMeasured``). In a ``dry_run``,
+    tensors have no data. With a ``device`` (a key of :data:`.devices.DEVICES`), kernels are written for that
+    GPU, and the run is always dry. ``files`` is ``None`` if the user made no choice.
     """
 
     dynamic: Dynamic | None = None
@@ -166,9 +166,10 @@ class Switches(Value):
 
 @dataclass(frozen=True, slots=True)
 class AddedSizes(Value):
-    """More sizes of dimension ``dim`` of the tensor ``place`` to call functions with.
+    """More sizes with which to call functions, for one dimension of a tensor.
 
-    ``place`` is a parameter, or an item of its argument (``batch['ids']``).
+    The dimension is ``dim`` of the tensor ``place``, which is a parameter or an item of its argument
+    (``batch['ids']``).
     """
 
     place: str
@@ -181,17 +182,18 @@ class RunRequest(Value):
     """A request to run one program once and report facts.
 
     ``texts`` replace the contents of files. A run deeper than ``graph`` stores compiled kernels in the folder
-    ``cache``, unless that is empty, and gives up on a graph that takes longer than ``patience`` seconds. A
-    run of ``recipes`` that uses more than ``memory`` bytes fails. ``variables`` are added to the environment
-    before the program runs; they differ between the processes (ranks) of one program, which start from the
-    same warm state. ``meeting`` is a folder through which these processes share the discarded files that they
-    write. With ``low_priority`` the run yields the processor to all other work. The results of compiled calls
-    are recorded in the file ``record`` for a :class:`CompareRequest`, unless that is empty. ``other_mode``
-    calls modules in evaluation mode where the program trains them, and vice versa; ``uncompiled`` calls the
-    original functions instead of the compiled ones. At depth ``alone``, ``exact`` makes TorchInductor draw
-    random numbers and round as uncompiled code does. Unless ``added`` is ``None``, the program's calls are
-    repeated at its end with these sizes, then with sizes that Fullgraph chooses, and compared with uncompiled
-    calls (``SizeTried``). ``workspace`` is the folder of the workspace.
+    ``cache``, unless ``cache`` is empty, and gives up on a graph that takes longer than ``patience`` seconds.
+    A run of ``recipes`` that uses more than ``memory`` bytes fails. ``variables`` are added to the
+    environment before the program runs; they differ between the processes (ranks) of one program, which start
+    from the same warm state. ``meeting`` is a folder through which these processes share the discarded files
+    that they write. With ``low_priority``, the run lets all other work use the processor first. Unless
+    ``record`` is empty, the results of compiled calls are recorded in that file for a
+    :class:`CompareRequest`. ``other_mode`` calls modules in evaluation mode if the program trains them, and
+    vice versa; ``uncompiled`` calls the original functions instead of the compiled functions. At depth
+    ``alone``, ``exact`` makes TorchInductor draw random numbers and round as uncompiled code does. Unless
+    ``added`` is ``None``, the program's calls are repeated at its end with the sizes in ``added``, then with
+    sizes that Fullgraph chooses, and compared with uncompiled calls (``SizeTried``). ``workspace`` is the
+    folder of the workspace.
     """
 
     generation: int
@@ -223,10 +225,10 @@ class MinifyRequest(Value):
 
     ``failure`` is the ``number`` of a ``FaultLocated``, ``compile_id`` identifies the graph at fault; 0 and
     empty select the first fault. ``output``, an absolute path, always holds the best repro so far. Answers to
-    earlier queries and compiled kernels are stored in the folder ``cache``, unless that is empty. ``level``
-    is the level of the repro's graph; ``None`` selects the level of the failing stage. A graph that takes
-    longer than ``patience`` seconds counts as hanging. With ``discards_files`` the program's file changes are
-    discarded.
+    earlier queries and compiled kernels are stored in the folder ``cache``, unless ``cache`` is empty.
+    ``level`` is the level of the repro's graph; ``None`` selects the level of the failing stage. A graph that
+    takes longer than ``patience`` seconds counts as hanging. With ``discards_files``, the program's file
+    changes are discarded.
     """
 
     generation: int
@@ -247,7 +249,7 @@ class CompareRequest(Value):
     """A request to compare the recorded results of two runs of a program.
 
     ``before`` and ``after`` are the files of the recordings. With ``errors_differ``, a call in ``after`` may
-    raise ``RuntimeError`` where it raised another error in ``before``.
+    raise ``RuntimeError`` if the same call in ``before`` raised another error.
     """
 
     generation: int
@@ -261,11 +263,12 @@ class Trial(Value):
     """A comparison of statements in a file with the ``text`` that would replace them.
 
     ``row`` to ``end_row`` are whole statements of one block in a function of the file; ``text`` replaces
-    these lines, with their indentation. With ``runs_skipped``, the new statements run code that the old ones
-    skip: it may draw random numbers, and non-finite values in it may reach gradients. With ``errors_differ``,
-    the new statements may raise ``RuntimeError`` where the old ones raise another error. ``defines`` is code
-    of the module that the new statements need. Gradients are compared only with ``gradients``: without, no
-    tensor there has any. Printed text and warnings are compared only with ``prints``.
+    these lines, including their indentation. With ``runs_skipped``, the new statements run code that the old
+    statements skip: this code may draw random numbers, and its non-finite values may reach gradients. With
+    ``errors_differ``, the new statements may raise ``RuntimeError`` if the old statements raise another
+    error. ``defines`` is code at module level that the new statements need. Gradients are compared only with
+    ``gradients``; without it, no tensor has a gradient there. Printed text and warnings are compared only
+    with ``prints``.
     """
 
     number: int
@@ -284,8 +287,8 @@ class Trial(Value):
 class TrialRequest(Value):
     """A request to try replacements of statements on values of an uncompiled run.
 
-    Each trial runs the old and the new statements on these values, and on other values derived from them,
-    until every branch of the old statements was taken. The file changes of the program are discarded.
+    Each trial runs the old and the new statements on the program's values, and on other values derived from
+    them, until every branch of the old statements was taken. The file changes of the program are discarded.
     """
 
     generation: int
@@ -301,7 +304,8 @@ class CallPlace(Value):
     """A call expression in a file.
 
     Rows and columns begin at 1, columns count characters, and the end is exclusive. If the call is a call of
-    an operator of torch, the operator is checked; with ``gradients``, its gradients are checked, too.
+    an operator of torch, the operator is checked; with ``gradients``, the operator's gradients are checked,
+    too.
     """
 
     number: int
@@ -317,7 +321,7 @@ class CallPlace(Value):
 class CallsRequest(Value):
     """A request to observe the calls at ``places`` in an uncompiled run.
 
-    Each called function is called again on copies of its arguments, and on arguments of other sizes. The file
+    Each called function is also called on copies of its arguments, and on arguments of other sizes. The file
     changes of the program are discarded.
     """
 

@@ -1,7 +1,7 @@
 """Details of a record that only the observed process knows, as JSON in its log.
 
-They are ``TraceRecord.seen``. They have their own key in the value of the event, which other readers of the
-log ignore. The frames of all stacks are listed once, and refer to files by number.
+The details are ``TraceRecord.seen``. They have a separate key in the value of the event, which other readers
+of the log ignore. The frames of all stacks are listed once, and refer to files by number.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ KEY: Final = "fullgraph"
 
 
 def with_seen(body: Mapping[str, Any], seen: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the value of an event with the details that a log can hold added to it."""
+    """Return an event's value, with the details that a log can hold added to it."""
     table = _RecordTable()
     values = {name: write(seen[name], table) for name, (write, _) in _FORMS.items() if name in seen}
     return {**body, KEY: {"files": [*table.files], "frames": [*table.frames], **values}} if values else body
 
 
 def read_seen(body: Any) -> dict[str, Any]:
-    """Return the details in the value of an event, if any.
+    """Return the details in the value of an event; empty if there are none.
 
-    Raises ``ValueError`` if they are damaged.
+    Raise ``ValueError`` if the details are damaged.
     """
     written = body.get(KEY) if isinstance(body, Mapping) else None
     if written is None:
@@ -140,4 +140,4 @@ _FORMS: Final[
     "operator": (_same, lambda text, _: _text(text)),
     "fatal": (_same, lambda flag, _: _flag(flag)),
 }
-"""The functions that write and read each detail."""
+"""For each detail, the functions that write and read it."""

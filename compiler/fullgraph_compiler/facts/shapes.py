@@ -11,11 +11,11 @@ from .stacks import Stack
 
 @dataclass(frozen=True, slots=True)
 class ShapeGuard(Fact):
-    """A condition on symbolic sizes (``s77 <= 4096``) that the trace relies on.
+    """A condition on symbolic sizes (``s77 <= 4096``) on which the trace relies.
 
-    ``stack`` is the user code that evaluated it, ``torch_stack`` the inner frames of torch, which added the
-    guard, and ``cpp_stack`` the text of the C++ stack, if the run records it. ``symbols`` are the sources of
-    the sizes; empty in facts that are read from a log.
+    ``stack`` is the user code that evaluated the condition, ``torch_stack`` the inner frames of torch, which
+    added the guard, and ``cpp_stack`` the text of the C++ stack, if the run records it. ``symbols`` are the
+    sizes in the condition, with their sources; empty in facts that are read from a log.
     """
 
     compile_id: str
@@ -28,9 +28,9 @@ class ShapeGuard(Fact):
 
 @dataclass(frozen=True, slots=True)
 class Specialization(Fact):
-    """A symbolic size that became a number.
+    """A symbolic size that became a concrete value.
 
-    In every call, ``sources`` (``L['x'].size()[0]``) must equal this number. ``reason`` has torch's words;
+    In every call, ``sources`` (``L['x'].size()[0]``) must equal this value. ``reason`` is torch's text;
     the stacks are like those of a :class:`ShapeGuard`.
     """
 

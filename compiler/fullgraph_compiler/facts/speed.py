@@ -12,7 +12,7 @@ from .stacks import Stack
 
 @dataclass(frozen=True, slots=True)
 class CompilePhase(Value):
-    """A phase of the compiler: its start and its duration.
+    """A phase of the compiler, with its start and its duration.
 
     ``start`` is in seconds since the epoch, ``seconds`` is the duration. The names are torch's own
     (``dynamo_timed`` in ``torch/_dynamo/utils.py``).
@@ -28,7 +28,7 @@ class CompilePhase(Value):
 class PhasesTimed(Fact):
     """An outermost phase of the compiler, followed by all phases within it.
 
-    They are in the order of their start.
+    The phases are in the order of their start.
     """
 
     phases: tuple[CompilePhase, ...]
@@ -39,7 +39,7 @@ class TimesMeasured(Result):
     """The time that a fresh process takes for the program.
 
     ``cache`` says whether the caches were ``cold`` or ``warm``. ``seconds`` is the wall time without imports,
-    ``compiling`` the part of it spent in the compiler. ``failure`` is set if the program fails.
+    ``compiling`` the part of ``seconds`` spent in the compiler. ``failure`` is set if the program fails.
     """
 
     cache: Literal["cold", "warm"]
@@ -62,7 +62,7 @@ class PerformanceHint(Fact):
 
 @dataclass(frozen=True, slots=True)
 class CudagraphSkip(Fact):
-    """A graph that was to run as a CUDA graph but does not.
+    """A graph that should run as a CUDA graph but does not.
 
     ``stack`` may cover the whole graph.
     """
@@ -77,14 +77,14 @@ PartKind: TypeAlias = Literal[
 ]
 """The activities on which compiled calls spend time:
 
-- ``recompile``: compiling again in calls after the first ones.
+- ``recompile``: compiling again, in calls after the first calls.
 - ``guards``: looking for a compilation whose guards hold.
-- ``frame``: code of a frame outside of its graphs, which runs uncompiled around and after a graph break.
+- ``frame``: code of a frame outside its graphs, which runs uncompiled around and after a graph break.
 - ``entry``: steps before and after a graph runs (AOTAutograd, autograd).
-- ``launch``: code of a graph that computes nothing itself; with a GPU, while the GPU waits.
+- ``launch``: code of a graph that computes nothing itself; with a GPU, only while the GPU waits.
 - ``kernel``: a kernel or a library function of a graph's code.
 - ``copy``: copying memory to, from or on a GPU.
-- ``autograd``: running backward, outside of the graphs.
+- ``autograd``: running backward passes, outside the graphs.
 - ``release``: freeing the memory of results.
 """
 
@@ -93,9 +93,9 @@ PartKind: TypeAlias = Literal[
 class TimePart(Value):
     """A part of the time of compiled calls: ``seconds`` and occurrences per call.
 
-    ``compile_id`` identifies the compiled frame around it, empty if there is none; ``filename`` is that of
-    the graph's ``CodeGenerated``. ``name`` is the name of a kernel, the operator of a library function
-    (``aten::mm``), or the direction of a copy (``Memcpy DtoH``).
+    ``compile_id`` identifies the compiled frame around this part, empty if there is none; ``filename`` is
+    that of the graph's ``CodeGenerated``. ``name`` is the name of a kernel, the operator of a library
+    function (``aten::mm``), or the direction of a copy (``Memcpy DtoH``).
     """
 
     kind: PartKind
@@ -108,9 +108,9 @@ class TimePart(Value):
 
 @dataclass(frozen=True, slots=True)
 class OperatorCounted(Value):
-    """How often a compiled and an uncompiled call run an operator (``aten::mm``).
+    """How often compiled and uncompiled calls run an operator (``aten::mm``).
 
-    Runs within other operators count, too.
+    Counts are per call. Runs within other operators count, too.
     """
 
     name: str
@@ -125,11 +125,11 @@ class SpeedMeasured(Fact):
     ``calls`` is the number of measured calls, ``functions`` are the names of the called functions,
     ``samples`` is how often both versions were measured. ``eager`` and ``compiled`` are medians in seconds
     per call; ``faster`` is the median of their ratios, and lies between ``low`` and ``high`` with a
-    confidence of 95 %. ``repeated`` says that the calls were repeated at the end of the program; else these
-    are the times of the program's own calls after the first ones. ``parts`` add up to ``compiled``.
-    ``outside`` is the time between calls in the program, per call; ``optimizer`` is the part of it spent in
-    steps of optimizers. ``problem`` says in one sentence why there is no answer; ``device`` is the name of
-    the GPU, empty if there is none. ``operators`` are the operators that ``parts`` name.
+    confidence of 95 %. ``repeated`` says that the calls were repeated at the end of the program; otherwise,
+    the times are those of the program's own calls after the first calls. ``parts`` add up to ``compiled``.
+    ``outside`` is the time between calls in the program, per call; ``optimizer`` is the part of ``outside``
+    spent in steps of optimizers. ``problem`` says in one sentence why there is no measurement; ``device`` is
+    the name of the GPU, empty if there is none. ``operators`` are the operators that ``parts`` name.
     """
 
     functions: tuple[str, ...]
@@ -145,7 +145,7 @@ class SpeedMeasured(Fact):
     outside: float = 0.0
     optimizer: float = 0.0
     recompiled: int = 0
-    """The number of calls after the first ones that were compiled again."""
+    """The number of calls, after the first calls, that were compiled again."""
     device: str = ""
     problem: str = ""
     operators: tuple[OperatorCounted, ...] = ()
@@ -159,7 +159,8 @@ class MachineMeasured(Fact):
     bandwidth of writes to newly allocated memory, which the system clears first. ``threads`` is the number of
     threads that torch uses; ``vectors`` names the vector instructions of TorchInductor's code (``avx512``),
     empty if none. ``sines`` is the number of sines per second, an example of an operation that takes many
-    instructions. These four describe a CPU, and are 0 and empty for a GPU.
+    instructions. ``fresh``, ``threads``, ``vectors`` and ``sines`` describe a CPU, and are 0 or empty for a
+    GPU.
     """
 
     name: str
@@ -175,7 +176,8 @@ class MachineMeasured(Fact):
 class MemoryHeld(Value):
     """Memory that is in use at the peak of compiled calls; ``size`` is in bytes.
 
-    ``filename`` and ``row`` locate the code that allocated it: generated code, or the user's own.
+    ``filename`` and ``row`` locate the code that allocated the memory: generated code, or the user's own
+    code.
     """
 
     size: int
@@ -186,7 +188,7 @@ class MemoryHeld(Value):
 
 @dataclass(frozen=True, slots=True)
 class MemoryMeasured(Fact):
-    """The peak memory of tensors during the calls, in bytes above the use before.
+    """The peak memory of tensors during the calls, in bytes above the use before them.
 
     ``held`` are the largest parts of the peak in compiled calls, the largest first.
     """

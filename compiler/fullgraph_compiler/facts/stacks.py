@@ -16,7 +16,7 @@ Severity: TypeAlias = Literal["error", "warning", "information"]
 
 @dataclass(frozen=True, slots=True)
 class StackFrame(Value):
-    """One call of a user stack, with columns if torch or CPython provides them."""
+    """One call of a user stack; columns are set if torch or CPython provides them."""
 
     filename: str
     row: int

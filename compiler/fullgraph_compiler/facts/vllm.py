@@ -1,6 +1,6 @@
-"""Facts about vLLM, which splits a model's graph.
+"""Facts about vLLM, which splits a model's graph into parts.
 
-vLLM compiles the parts for ranges of sizes.
+vLLM compiles each part for ranges of sizes.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from .registry import Fact
 class VllmConfigured(Fact):
     """The start of vLLM's compilation of a graph.
 
-    ``model`` is the model, ``prefix`` the name of the module in it. ``splitting`` are the operations at which
-    vLLM splits the graph; ``cudagraphs`` is its CUDA graph mode.
+    ``model`` is the model, ``prefix`` the name of the compiled module in the model. ``splitting`` are the
+    operations at which vLLM splits the graph; ``cudagraphs`` is vLLM's CUDA graph mode.
     """
 
     compile_id: str

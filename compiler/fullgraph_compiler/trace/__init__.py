@@ -1,18 +1,18 @@
 """Readers of torch's structured trace: decode records, read logs, and make facts.
 
-Standard library only. :class:`TraceInterpreter` is the only code that knows what a record means, for a
-live run and for a log, for every supported torch. ``export/`` reads the records of ``torch.export``,
+Standard library only. :class:`TraceInterpreter` is the only code that knows what a record means, both in a
+live run and in a log, for every supported torch. ``export/`` reads the records of ``torch.export``,
 ``inductor/`` those of TorchInductor and of the compiler's caches.
 
-- ``interpreter``: records to facts: the only code that knows what records mean
+- ``interpreter``: conversion of records to facts
 - ``compilation``: the state of one compilation while its records are read
 - ``record``: one record, from a log or from the process
-- ``log``: find records in a log, and decode them on demand
+- ``log``: the search for records in a log, which are decoded on demand
 - ``decoding``: JSON and Python of a log, with limits on length and depth
-- ``messages``: texts of graph breaks, and tracebacks
+- ``messages``: messages of graph breaks, and tracebacks
 - ``guards``: the guard tree
 - ``reasons``: reasons for a recompilation
-- ``causes``: find the installed guard that a reason is about
+- ``causes``: the installed guard to which a reason refers
 - ``changes``: the values that differ between compilations of a function
 - ``graphs``: captured graphs with the user's lines
 - ``ranks``: graphs, schedules and estimates, which should be the same on all ranks of a job
@@ -20,9 +20,9 @@ live run and for a log, for every supported torch. ``export/`` reads the records
 - ``phases``: how long the compiler's steps take
 - ``vllm``: how vLLM splits and compiles a graph
 - ``stacks``: stacks, joined over resume functions, with the names of their files
-- ``texts``: texts of records other than the forms of a graph
+- ``texts``: texts of records, except the forms of a graph
 - ``lines``: source lines that a log quotes
-- ``inputs``: tensors and numbers that compiled frames were called with
+- ``inputs``: tensors and numbers with which compiled frames were called
 """
 
 from .interpreter import FINDING_RECORDS, GRAPH_RECORDS, KNOWN_RECORDS, TraceInterpreter

@@ -1,4 +1,4 @@
-"""The search for the installed guard that a reason for a recompilation is about."""
+"""The search for the installed guard to which a reason for a recompilation refers."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ NUMBER: Final = "LAMBDA_GUARD"
 
 
 def guard_behind(reason: RecompileReason, guards: Sequence[GuardInstalled]) -> GuardInstalled | None:
-    """Return the guard that a reason quotes, else the guard on the tensor it names.
+    """Return the guard that a reason quotes, or else the guard on the named tensor.
 
-    The reason quotes the code of the guard.
+    The reason quotes the code of the guard, or names the tensor.
     """
     same = (guard for guard in guards if reason.text in (guard.code, strip_locals(guard.code)))
     return next(same, None) or guard_on(reason.change.name, guards, kind="TENSOR_MATCH")
 
 
 def guarded_value(guard: GuardInstalled) -> str:
-    """Return the guarded expression.
+    """Return the expression that a guard checks.
 
-    For a guard on a dynamic number, only the code of the guard contains it.
+    For a guard on a dynamic number, the expression is only in the code of the guard.
     """
     number = guard.code.removesuffix(f" == {guard.expected}")
     return number if guard.kind == NUMBER and number != guard.code else guard.source
 
 
 def guard_on(name: str, guards: Sequence[GuardInstalled], kind: str = "") -> GuardInstalled | None:
-    """Return the first guard on an expression.
+    """Return the first guard on an expression, of any kind or of ``kind``.
 
     ``name`` is the expression in torch's shortened form, as in a reason.
     """
@@ -41,9 +41,9 @@ def guard_on(name: str, guards: Sequence[GuardInstalled], kind: str = "") -> Gua
 
 
 def stack_around(name: str, guards: Sequence[GuardInstalled]) -> Stack:
-    """Return the stack of the first use of a value without a guard.
+    """Return the stack of the first use of a value that has no guard.
 
-    The guards on its owner or parts show it.
+    The stack is that of a guard on the value's owner, or else on a part of the value.
     """
     if not name:
         return ()

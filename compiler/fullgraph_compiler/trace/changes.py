@@ -1,7 +1,7 @@
-"""Differences between the compilations of a function, from their guards.
+"""Differences between the compilations of a function, derived from their guards.
 
 A reason for a recompilation says what a guard expected, but not always the actual value. The guards of the
-next compilation show that.
+next compilation show the actual value.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from .reasons import FREED
 from .record import frame_of
 
 VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH")
-"""Guards on a value itself."""
+"""Kinds of guards on a value itself."""
 TYPE = "type "
 """The prefix of the expected value of a guard on a type."""
 LENGTH = "length "
 _ANY = {"type int": "any int", "type float": "any float"}
-"""The values that a guard on a type accepts, if the earlier guard was on the value."""
+"""What a guard on a type accepts, in words, if the guard of the earlier compilation was on the value."""
 _STEP = re.compile(r"[.\[]")
 _SHAPE = re.compile(r"shape \[([^\[\]]*)\]")
 _SAYS_VALUE = (
@@ -39,9 +39,9 @@ _SAYS_VALUE = (
 
 
 _OF_IDENTITY = ("OBJECT_ALIASING", FREED)
-"""Guards on the identity of a value, whose change no later guard shows."""
+"""Kinds of guards on the identity of a value: no later guard shows the new identity."""
 SAME_TENSOR = ("the same object (torch.Tensor)", "the same object (torch.nn.parameter.Parameter)")
-"""The expected values of guards on a tensor's identity, for code that uses ``id`` or the like."""
+"""The expected values of guards on a tensor's identity, in code that uses ``id`` or the like."""
 
 
 def completed(
@@ -49,7 +49,8 @@ def completed(
 ) -> GuardFailure:
     """Return a failure, completed with its actual value.
 
-    The value is that in the guards of the next compilation. If they do not show it, the failure is unchanged.
+    The value comes from the guards of the next compilation. If these do not show the value, the failure is
+    unchanged.
     """
     if failure.kind == "GLOBAL_STATE":
         codes = [next((g.code for g in part if g.kind == failure.kind), "") for part in (before, after)]
@@ -68,11 +69,12 @@ def changed_with(
     *,
     follows: bool,
 ) -> list[GuardFailure]:
-    """Return the guards on other values that changed together with a failure's value.
+    """Return guards on other values that changed together with the failure's value.
 
-    They would have failed if this guard had not failed first. ``before`` are the guards of the compilation
-    that does not fit, ``after`` those of the next compilation. ``follows`` says that there was no compilation
-    in between: only then has a number that became dynamic changed for certain. Sizes of tensors are left out.
+    These guards would have failed if ``failure`` had not come first. ``before`` are the guards of the
+    compilation that does not fit, ``after`` those of the next compilation. ``follows`` says that there was no
+    compilation in between: only then a number that became dynamic has certainly changed. Sizes of tensors are
+    left out.
     """
     later: dict[str, list[GuardInstalled]] = defaultdict(list)
     for guard in after:
@@ -94,11 +96,11 @@ def changed_with(
 
 
 def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
-    """Return the largest number of different compilations of a frame.
+    """Return the largest number of different compilations of one frame.
 
-    This is the cache size that the program needs without a limit. ``guards`` has the guards of each
-    compilation by its id. Compilations with the same guards count once: the later one was needed only because
-    the cache had dropped the earlier one.
+    This is the cache size that the program needs if there is no limit. ``guards`` has the guards of each
+    compilation by its id. Compilations with the same guards count once: the later compilation was needed only
+    because the cache had dropped the earlier one.
     """
     frames: dict[str, set[frozenset[tuple[str, str]]]] = defaultdict(set)
     for compile_id, installed in guards.items():
@@ -135,7 +137,7 @@ def _size(tensor: str, dimension: int | None) -> str:
 
 
 def _is_member(kind: str, expected: str) -> bool:
-    """Return whether a guard on an object's identity names the enum member it expects."""
+    """Return whether a guard on an object's identity names the expected enum member."""
     return kind == "ID_MATCH" and not expected.startswith("the same ")
 
 
@@ -145,7 +147,7 @@ def _tells_change(guard: GuardInstalled) -> bool:
 
 
 def _is_within(source: str, other: str) -> bool:
-    """Return whether one value is the other, a part of it, or an owner of it."""
+    """Return whether two values are the same, or one value is a part of the other."""
     return source == other or source in _owners(other) or other in _owners(source)
 
 

@@ -14,23 +14,23 @@ from .shapes import ShapeReader
 
 @dataclass
 class CompileState:
-    """The state of one compile id so far.
+    """The state of one compilation, from the records that have been read so far.
 
     If only findings are wanted, graph and guards stay undecoded in their records until they are needed.
     """
 
     started: FrameStarted
     name: str
-    """The name of its code, which for a resume function is not the name of the function."""
+    """The name of its code. For a resume function, this is not the name of the user's function."""
     code: CodeReader
     shapes: ShapeReader
     inputs: InputReader
     graph: GraphCaptured | TraceRecord | None = None
     filenames: tuple[str, ...] | None = None
-    """The files that its graph names; ``None`` until they are needed."""
+    """The files that the graph names; ``None`` until they are needed."""
     guards: list[GuardInstalled] | TraceRecord = field(default_factory=list)
     wants_guards: bool = False
-    """Whether its frame was compiled again, so that the guards are needed as an explanation."""
+    """Whether the frame was compiled again, so that the guards are needed as an explanation."""
     yielded_guards: bool = False
     pending_break: GraphBreak | None = None
     broke: bool = False
@@ -39,7 +39,7 @@ class CompileState:
 
 
 def graph_of(compilation: CompileState | None) -> GraphCaptured | None:
-    """Return the captured graph; decode its record if this was not done yet."""
+    """Return the captured graph of a compilation; decode its record if necessary."""
     graph = compilation.graph if compilation else None
     return read_graph(graph) if isinstance(graph, TraceRecord) else graph
 

@@ -12,13 +12,14 @@ _LONGEST_EXPRESSION: Final = 10_000
 _LONGEST_CODE: Final = 16 << 20
 _DEEPEST_EXPRESSION: Final = 50
 _DEEPEST_CODE: Final = 100
-"""Limits on the levels of a syntax tree: code that walks a tree within them does not overflow the stack."""
+"""Limits on the levels of a syntax tree: code that walks a tree within these limits does not overflow the
+stack."""
 
 
 def read_json(text: str) -> Any:
     """Decode JSON.
 
-    Raises only ``ValueError``, also for text that is nested too deeply.
+    Raise only ``ValueError``, also for text that is nested too deeply.
     """
     try:
         return json.loads(text)
@@ -27,7 +28,7 @@ def read_json(text: str) -> Any:
 
 
 def read_object(text: str) -> Mapping[str, Any]:
-    """Decode a JSON object. Raises ``ValueError`` for anything else."""
+    """Decode a JSON object. Raise ``ValueError`` for any other value."""
     value = read_json(text)
     if not isinstance(value, Mapping):
         raise ValueError("no object")
@@ -35,17 +36,17 @@ def read_object(text: str) -> Mapping[str, Any]:
 
 
 _CONSTANTS = ("torch", "inf", "nan")
-"""Names in the values of guards that are constants, and not other values."""
+"""Names in the expected values of guards that stand for constants."""
 
 
 def parse_expression(text: str) -> ast.expr | None:
-    """Parse an expression; return ``None`` for text that is not one."""
+    """Parse an expression; return ``None`` for text that is not an expression."""
     tree = _parsed(text, "eval", _LONGEST_EXPRESSION, _DEEPEST_EXPRESSION)
     return tree.body if isinstance(tree, ast.Expression) else None
 
 
 def is_formula(text: str) -> bool:
-    """Return whether an expression is another value or computed from one.
+    """Return whether an expression is a name, or computed from a name.
 
     An example is ``8 // (8 // p)``.
     """
@@ -64,7 +65,7 @@ def parse_code(text: str) -> ast.Module | None:
 
 
 def read_literal(text: str) -> object:
-    """Evaluate a literal; return ``None`` for text that is not one."""
+    """Evaluate a literal; return ``None`` for text that is not a literal."""
     tree = parse_expression(text)
     try:
         return None if tree is None else ast.literal_eval(tree)
@@ -85,7 +86,7 @@ def _parsed(text: str, mode: str, longest: int, deepest: int) -> ast.AST | None:
 
 
 def _is_within(tree: ast.AST, deepest: int) -> bool:
-    """Tell whether a tree has at most ``deepest`` levels."""
+    """Return whether a tree has at most ``deepest`` levels."""
     level = [tree]
     for _ in range(deepest):
         level = [child for node in level for child in ast.iter_child_nodes(node)]

@@ -1,8 +1,8 @@
-"""Parsers of a captured graph as torch prints it, with its user lines.
+"""Parsers of a captured graph as torch prints it, with the user's lines.
 
-torch prints it with ``GraphModule.print_readable``. Each group of operations stands under a comment
+torch prints a graph with ``GraphModule.print_readable``. Above each group of operations is a comment
 ``# File: /path/model.py:12 in forward, code: x = a + b`` (since torch 2.15, with a prefix in a backward
-graph), or under a comment that there is no stack trace. Each operation has the form
+graph), or a comment that there is no stack trace. Each operation has the form
 ``name: "f32[8, 16][16, 1]cpu" = ...``.
 """
 
@@ -31,7 +31,7 @@ _STRIDE_AND_DEVICE = re.compile(r"^(\w+\[[^\]]*\])(?:\[[^\]]*\])?(\w*(?::\d+)?)$
 
 
 def parse_nodes(text: str) -> Iterator[GraphNode]:
-    """Yield the operations of a printed graph that have a user line, in order."""
+    """Yield the operations of a printed graph that have a user's line, in order."""
     for _, node, frame in _nodes(text):
         if frame is not None:
             yield GraphNode(node["name"], _tensor(node["tensor"] or ""), frame)
@@ -40,7 +40,8 @@ def parse_nodes(text: str) -> Iterator[GraphNode]:
 def parse_operators(text: str) -> Iterator[KernelNode]:
     """Yield the operators of torch that a printed graph calls, in order.
 
-    Inputs name operators: an item of an operator's tuple of results counts as the operator itself.
+    ``inputs`` of a result are names of operators and graph inputs: an item of an operator's tuple of results
+    counts as the operator itself.
     """
     known = {name: name for name in parse_inputs(text)}
     for _, node, frame in _nodes(text):
@@ -60,7 +61,7 @@ def parse_inputs(text: str) -> tuple[str, ...]:
 
 
 def parse_shapes(text: str) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the tensor inputs of a printed graph, with sizes as torch writes them."""
+    """Yield the tensor inputs of a printed graph, with sizes in torch's notation."""
     for name, tensor in parse_typed_inputs(text):
         if found := _SIZES.match(tensor):
             yield name, tuple(size.strip() for size in found[1].split(","))
@@ -79,8 +80,8 @@ def parse_typed_inputs(text: str) -> tuple[tuple[str, str], ...]:
 class PrintedOperation:
     """An operation of a printed graph: its tensor type, and the operator it calls.
 
-    ``tensor`` is empty for a result that is not a tensor, ``call`` (``aten.mm.default``) for a call of
-    anything but an operator.
+    ``tensor`` is empty for a result that is not a tensor. ``call`` is, for example, ``aten.mm.default``; it
+    is empty if the operation does not call an operator.
     """
 
     name: str
@@ -98,9 +99,9 @@ def parse_operations(text: str) -> Iterator[PrintedOperation]:
 
 
 def parse_places(text: str) -> Iterator[tuple[int, StackFrame]]:
-    """Yield the 1-based row and the user line of each operation in a printed graph.
+    """Yield the 1-based row and the user's line of each operation in a printed graph.
 
-    Operations without a user line are left out.
+    Operations without a user's line are left out.
     """
     for row, _, frame in _nodes(text):
         if frame is not None:
@@ -108,7 +109,7 @@ def parse_places(text: str) -> Iterator[tuple[int, StackFrame]]:
 
 
 def _nodes(text: str) -> Iterator[tuple[int, re.Match[str], StackFrame | None]]:
-    """Yield each operation with its row and the user line above it, if there is one."""
+    """Yield each operation with its row, and the user's line above it, if any."""
     frame: StackFrame | None = None
     for row, line in enumerate(text.splitlines(), 1):
         place = _PLACE.match(line)

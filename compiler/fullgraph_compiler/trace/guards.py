@@ -2,13 +2,13 @@
 
 The tree is a ``RootGuardManager`` printed by ``torch/_dynamo/guards.py``
 (``GuardManagerWrapper.__str__``): one line for each node, with its depth shown by ``| ``. A manager names
-the expression (``source=L['a']``); the leaves under it are its guards::
+an expression (``source=L['a']``); the leaves under a manager are the guards on its expression::
 
     | +- GuardManager: source=L['a'], accessed_by=..., type=<class 'torch.Tensor'>, ...
     | | +- TENSOR_MATCH: check_tensor(L['a'], Tensor, ...)  # x = a + 1  # toy.py:5 in toy
 
-The file in the trailing comment is shortened (``torch/utils/_traceback.py``, ``shorten_filename``):
-it is the end of the real path, and its first folder can lack its first characters.
+The file in the trailing comment is shortened (``torch/utils/_traceback.py``, ``shorten_filename``): it is the
+end of the real path, whose first folder may lack its first characters.
 """
 
 from __future__ import annotations
@@ -23,13 +23,15 @@ from .decoding import read_object
 METADATA = "TENSOR_SUBCLASS_METADATA_MATCH"
 """The kind of a guard on the metadata that ``__tensor_flatten__`` of a tensor subclass returns."""
 METADATA_OF = f"{{}} {METADATA}"
-"""The key of the expected metadata of an expression, since the expression itself means the object."""
+"""The key of an expression's expected metadata; the expression alone is the key of the object."""
 _NO_COMMENT = "(unknown var "
-"""The comment on two numbers that torch treats as one (``symbolic_shapes.py``): it names no place."""
+"""The beginning of a comment on two numbers that torch treats as one (``symbolic_shapes.py``); no place
+follows."""
 _METADATA_CHECK = "___check_metadata_"
 _SOURCE = "source="
 BUILTINS = re.compile(r"(__builtins_dict__)_\d+")
-"""Dynamo's name for the builtins, whose number differs between compilations of the same guard."""
+"""Dynamo's name for the builtins, which ends in a number that differs between compilations of the same
+guard."""
 _LOCAL = re.compile(r"""L\[\s*(?:'([^'\n]*)'|"([^"\n]*)")\s*\]""")
 _TENSOR = re.compile(
     r"^check_tensor\((?P<source>.*), (?P<cls>\w+), DispatchKeySet\((?P<keys>[^()]*)\), "
@@ -40,19 +42,19 @@ _LAYOUTS = re.compile(r"^(?:Sparse(?:Csr)?|Quantized|NestedTensor)")
 _DEVICES = ("CPU", "CUDA", "XPU", "MPS", "Meta", "HPU")
 _CELL = re.compile(r"(\.__closure__\[\d+\])\.\w+")
 _HINT = re.compile(r'\(HINT: guard on "(?P<name>\w+)"(?P<part>[^()]*)\)$')
-"""The name of a closure's variable, which torch appends to a guard on its cell since 2.13."""
+"""The name of a closure's variable, which torch appends to a guard on the variable's cell since 2.13."""
 _TYPE = re.compile(r"type=<class '([^']+)'>")
 _PLACE = re.compile(r"\s# (?P<file>[^#\n]+?):(?P<row>\d+) in (?P<function>[^\s)]+)")
 EQUALS = re.compile(r"^(?P<source>.+?) (?P<operator>==|is not|is) (?P<value>.*)$", re.DOTALL)
 _WITHOUT_DATA = "torch._subclasses.fake_tensor.FakeTensor"
-"""The class of tensors in a run without data."""
+"""The class of tensors without data."""
 _LENGTH = re.compile(r"^len\((?P<source>.+)\) == (?P<value>\d{1,18})$")
 _DTYPE_NUMBERS = {5: "torch.float16", 6: "torch.float32", 7: "torch.float64", 15: "torch.bfloat16"}
 
 
 @dataclass(frozen=True, slots=True)
 class GuardPlace:
-    """The source line that torch gives for a guard. ``file`` is shortened."""
+    """The source line that torch reports for a guard; ``file`` is a shortened path."""
 
     file: str
     row: int
@@ -63,7 +65,8 @@ class GuardPlace:
 class GuardLeaf:
     """One leaf of a guard tree. ``source`` is empty for global state and relations.
 
-    For a closure's variable, ``source`` has its name instead of ``cell_contents``, if torch writes it.
+    For a closure's variable, ``source`` ends in the variable's name instead of ``cell_contents``, if torch
+    writes the name.
     """
 
     source: str
@@ -99,7 +102,7 @@ def parse_tree(text: str) -> Iterator[GuardLeaf]:
 def with_value(leaf: GuardLeaf, values: Mapping[str, str]) -> GuardLeaf:
     """Return a guard on identity or metadata, completed with its expected value.
 
-    Only the process knows this value.
+    ``values`` come from the observed process; the text of the tree does not show them.
     """
     if leaf.kind == METADATA:
         return replace(leaf, expected=values.get(METADATA_OF.format(leaf.source), ""))
@@ -110,13 +113,14 @@ def with_value(leaf: GuardLeaf, values: Mapping[str, str]) -> GuardLeaf:
 def strip_locals(expression: str) -> str:
     """Shorten ``L['a'].size()[0]`` to ``a.size()[0]``, as torch does in a reason.
 
-    Source: ``strip_local_scope`` in ``torch/_dynamo/guards.py``. In reasons, variables of closures are cells.
+    Source: ``strip_local_scope`` in ``torch/_dynamo/guards.py``. A closure's variable becomes its cell, as in
+    a reason.
     """
     return _CELL.sub(r"\1.cell_contents", _LOCAL.sub(r"\1\2", expression))
 
 
 def split_place(text: str) -> tuple[str, GuardPlace | None]:
-    """Split a guard into its code and the place in its trailing comment."""
+    """Split the text of a guard into its code and the place in its trailing comment."""
     code, marker, comment = text.partition(" # ")
     if not marker:
         return text.strip(), None
@@ -132,8 +136,8 @@ def split_place(text: str) -> tuple[str, GuardPlace | None]:
 def state_change(flags: str, before: str, after: str) -> tuple[str, str]:
     """Return the old and new values of the flags in a ``GLOBAL_STATE`` reason.
 
-    They are read from the code of two guards. The code of both ends with ``GlobalStateGuard::__getstate__``:
-    JSON with the names that reasons use.
+    ``before`` and ``after`` are the code of two guards. Each ends with ``GlobalStateGuard::__getstate__``:
+    JSON with the names that reasons use. Both results are empty if no difference is known.
     """
     states = [_state(code) for code in (before, after)]
     if not all(states):
@@ -189,7 +193,7 @@ def _nodes(text: str) -> Iterator[str]:
 
 
 def _with_variable(source: str, guard: str) -> str:
-    """Replace the cell in a source by its variable's name, if torch writes the name."""
+    """Replace a cell in a source by its variable's name, if torch writes the name."""
     closure, cell, part = source.rpartition(".cell_contents")
     hint = _HINT.search(guard.rstrip()) if cell else None
     return f"{closure}.{hint['name']}{part}" if hint and hint["part"].startswith(part) else source

@@ -1,7 +1,7 @@
-"""Inputs of compiled frames: described tensors, and the values of symbols.
+"""Inputs of compiled frames: tensors, and the values of symbols.
 
-A trace describes the tensors. Dynamo describes an input at its first use: with a ``describe_tensor``, then a
-``describe_source`` with its expression (``L['x'][0]``), which has the same ids of tensor and describer. A
+At its first use, Dynamo describes an input tensor in two records: a ``describe_tensor``, then a
+``describe_source`` with the tensor's expression (``L['x'][0]``) and the same ids of tensor and describer. A
 number that is not a constant of the compilation has a ``create_symbol``.
 (``torch/_subclasses/meta_utils.py``, ``torch/fx/experimental/symbolic_shapes.py``, 2.11 to 2.15.)
 """
@@ -21,24 +21,24 @@ from .record import TraceRecord
 
 _SYMBOL: Final = "create_symbol"
 TENSOR_RECORDS: Final = frozenset(("describe_tensor", "describe_source"))
-"""The records about input tensors. They complete no other fact."""
+"""The records about input tensors, which no other fact needs."""
 
 _MOST_DIMENSIONS: Final = 64
-"""torch's limit on dimensions."""
+"""The most dimensions of a tensor in torch."""
 _DEVICE: Final = re.compile(r"device\(type='(\w+)'(?:, index=(\d+))?\)")
 _OF_SELF: Final = "L['self']."
 
 
 class InputReader:
-    """A collector of inputs in one compilation's last attempt.
+    """A collector of the inputs in the last attempt of one compilation.
 
-    It skips damaged records.
+    Damaged records are skipped.
     """
 
     def __init__(self) -> None:
         self._attempt = 0
         self._described: dict[tuple[int, int], Mapping[str, Any]] = {}
-        """Tensors without a logged source so far, by the ids of their describer and of the tensor."""
+        """Tensors whose source has not been read yet, by the ids of describer and tensor."""
         self._tensors: dict[str, InputTensor] = {}
         self._numbers: dict[str, int | float] = {}
 
@@ -51,7 +51,7 @@ class InputReader:
             self._note(record.name, record.body)
 
     def take(self, compile_id: str) -> Iterator[FrameInputs]:
-        """Yield the inputs since the last call, unless there are none."""
+        """Yield the inputs that were fed since the last call, unless there are none."""
         if self._tensors or self._numbers:
             yield FrameInputs(compile_id, tuple(self._tensors.values()), tuple(self._numbers.items()))
         self._clear()
@@ -102,9 +102,9 @@ def _text(value: Any) -> str:
 
 
 def _number(text: str) -> int | float | None:
-    """Read the value of a symbol; return ``None`` if it is not finite.
+    """Return the value of a symbol; ``None`` if it is not finite.
 
-    Raises ``ValueError``.
+    Raise ``ValueError`` if the text is not a number.
     """
     try:
         return int(text)

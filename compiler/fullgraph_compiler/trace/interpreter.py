@@ -1,8 +1,8 @@
-"""The interpreter of the structured trace, which makes facts from records.
+"""The interpreter of the structured trace, which converts records to facts.
 
 The compilation of a frame has these records: ``dynamo_start``, any number of attempts (each can end in a
 ``dynamo_graph_break_reason``), ``dynamo_output_graph``, ``dynamo_cpp_guards_str``, perhaps a
-``dynamo_error``, and ``compilation_metrics``. They are emitted from ``torch/_dynamo/convert_frame.py``,
+``dynamo_error``, and ``compilation_metrics``. They are emitted by ``torch/_dynamo/convert_frame.py``,
 ``symbolic_convert.py``, ``output_graph.py`` and ``guards.py``; the record names and keys used here are
 the same from torch 2.11 to 2.15. Other records are skipped.
 """
@@ -67,30 +67,31 @@ _RECOMPILE_LIMIT_CODE = "GB0039"
 """torch's id of "Dynamo recompile limit exceeded", in every supported version."""
 _LIMIT = re.compile(r"exceeding the (?P<setting>\w+) cache size limit \(currently set to (?P<limit>\d+)\)")
 _BACKEND_ERRORS = ("BackendCompilerFailed", "InductorError")
-"""Errors of a backend: Dynamo does not wrap TorchInductor's own errors."""
+"""Errors of a backend. Dynamo does not wrap TorchInductor's own errors in ``BackendCompilerFailed``."""
 _SOFT = ("Unsupported", "UserError")
 """Errors that Dynamo catches to run the frame eagerly, unless ``fullgraph=True`` is set."""
 PERFORMANCE_HINT: Final = "perf_hint"
 CUDAGRAPH_SKIP: Final = "cudagraph_skip"
-"""Records that Fullgraph adds: torch only logs these messages (:mod:`..compat.kernel_compat`)."""
+"""Records that Fullgraph adds, because torch only logs these messages (:mod:`..compat.kernel_compat`)."""
 _MOST_READ = 16
-"""The limit on compilations whose decoded guards stay in memory; the rest is decoded again when needed."""
+"""The most compilations whose decoded guards stay in memory; other guards are decoded again when needed."""
 _OF_BACKEND = "WON'T CONVERT "
-"""The beginning of a graph break's text that stems from a failed backend, which has its own record."""
+"""The beginning of the text of a graph break caused by a failed backend; the failure has a record of its
+own."""
 _WRITTEN: Final = CODE_RECORDS - LOWERED_RECORDS
-"""The records of AOTAutograd and TorchInductor about a graph, except for the graph that caches look up."""
+"""The records of AOTAutograd and TorchInductor about a graph, except the graphs that caches look up."""
 _REFUSED_MARK = "ConstraintViolationError"
 _NOTHING_TO_COMPILE = "SkipFrame"
 """The error with which Dynamo skips a frame without operations."""
 
 
 class TraceInterpreter:
-    """An interpreter of records in order; a record yields the facts that it completes.
+    """An interpreter of records, fed in order; a record yields the facts it completes.
 
     ``source`` returns a line of the user's code, if available: some columns depend on it. With
-    ``findings_only``, it yields no graphs, and guards only for frames that were compiled again. Without
-    ``code``, it yields nothing about the code generated from graphs. With ``all_texts``, it also yields the
-    texts of records other than the forms of a graph.
+    ``findings_only``, the interpreter yields no graphs, and yields guards only for frames that were compiled
+    again. Without ``code``, it yields nothing about the code generated from graphs. With ``all_texts``, it
+    also yields the texts of records other than the forms of a graph.
     """
 
     def __init__(
@@ -129,7 +130,7 @@ class TraceInterpreter:
         if self._all_texts:
             yield from record_text(record, has_graph=record.compile_id in self._compilations)
         if record.name == PHASE:
-            yield from self._phases.feed(record)  # it comes between other records, and completes none of them
+            yield from self._phases.feed(record)  # phases come between other records, and are independent
             return
         if record.name in CACHE_RECORDS:
             yield from self._caches.feed(record)
@@ -157,7 +158,7 @@ class TraceInterpreter:
         yield from _HANDLERS[record.name](self, record)
 
     def _numbered(self, record: TraceRecord) -> TraceRecord:
-        """Return a record with a unique compile id.
+        """Return a record with a compile id that is unique in the trace.
 
         torch reuses ids after ``torch._dynamo.reset()``.
         """
@@ -168,7 +169,7 @@ class TraceInterpreter:
         return record if compile_id == record.compile_id else replace(record, compile_id=compile_id)
 
     def finish(self) -> Iterator[Fact]:
-        """Yield the facts that waited for a record that did not come."""
+        """Yield the facts that still wait for a record, at the end of the trace."""
         for compilation in self._compilations.values():
             if compilation.pending_break:
                 yield compilation.pending_break
@@ -180,9 +181,9 @@ class TraceInterpreter:
         yield from self._caches.finish()
 
     def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
-        """Return the guards that torch's reasons name, one for each reason.
+        """Return the failed guards that torch's reasons name, one for each reason.
 
-        A reason is about a compilation that does not fit.
+        Each reason refers to a compilation that does not fit.
         """
         return tuple(self._failure(reason) for text in reasons for reason in parse_reasons(text))
 
@@ -301,7 +302,7 @@ class TraceInterpreter:
         yield CudagraphSkip(record.compile_id, reason, stack)
 
     def _place_of_graph(self, record: TraceRecord) -> Stack:
-        """Return the record's stack, else the place of the graph's first operation."""
+        """Return a record's stack, or else the place of its graph's first operation."""
         compilation = self._compilations.get(record.compile_id)
         graph = graph_of(compilation)
         nodes = graph.nodes if graph else ()
@@ -309,7 +310,7 @@ class TraceInterpreter:
 
     def _guards(self, record: TraceRecord) -> Iterator[Fact]:
         compilation = self._compilations.get(record.compile_id)
-        # A later attempt replaces what an earlier one installed.
+        # The guards of a later attempt replace those of an earlier attempt.
         self._read.pop(record.compile_id, None)
         if compilation is None:
             yield from self._read_guards(record, None)
@@ -322,7 +323,7 @@ class TraceInterpreter:
             yield from compilation.guards
 
     def _request_guards(self, compile_id: str) -> Iterator[Fact]:
-        """With ``findings_only``, yield guards of a recompiled frame, now and later."""
+        """With ``findings_only``, yield a recompiled frame's guards, now and later."""
         for compilation in self._of_same_frame(compile_id) if self._findings_only else ():
             compilation.wants_guards = True
             yield from self._wanted_guards(compilation)
@@ -333,7 +334,7 @@ class TraceInterpreter:
             yield from self._guards_of(compilation)
 
     def _guards_of(self, compilation: CompileState | None) -> list[GuardInstalled]:
-        """Return the installed guards; decode them again if they are no longer in memory."""
+        """Return a compilation's guards; decode them again if no longer in memory."""
         guards = compilation.guards if compilation else []
         if not isinstance(guards, TraceRecord):
             return guards
@@ -475,9 +476,10 @@ class TraceInterpreter:
         )
 
     def _calls(self, record: TraceRecord, last: CompileState) -> Stack:
-        """Return the calls that led to a frame that is not compiled.
+        """Return the calls that led to a frame that torch did not compile.
 
-        A log does not have them: then they are those of the frame's ``last`` compilation.
+        A log lacks these calls; the result is then the calls that led to ``last``, the frame's last
+        compilation.
         """
         started = last.started
         frame = StackFrame(started.filename, started.row, last.name)
@@ -515,9 +517,9 @@ class TraceInterpreter:
     # -- stacks ----------------------------------------------------------------------------------
 
     def _full_stack(self, record: TraceRecord, written: Stack) -> Stack:
-        """Return the listener's stack with the calls that led to the frame.
+        """Return the listener's stack, with the calls that led to the frame.
 
-        Without one, return the stack in the text.
+        If the listener has no stack, return the stack written in the record's text.
         """
         compilation = self._compilations.get(record.compile_id)
         seen: Stack = record.seen.get("stack", ())
@@ -553,7 +555,7 @@ KNOWN_RECORDS = frozenset(
 """The records that the interpreter reads; all other records can be left out."""
 
 GRAPH_RECORDS = KNOWN_RECORDS - (_WRITTEN - VLLM_RECORDS) - {PHASE}
-"""The records of Dynamo and of caches, without those of AOTAutograd and TorchInductor about code."""
+"""The records of Dynamo and of caches, without AOTAutograd's and TorchInductor's records about code."""
 
 FINDING_RECORDS = GRAPH_RECORDS - SHAPE_RECORDS - TENSOR_RECORDS
-"""The records that findings are made from."""
+"""The records from which findings are made."""

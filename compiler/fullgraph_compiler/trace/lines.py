@@ -1,8 +1,8 @@
 """The source lines that a log quotes, for runs whose files are not available.
 
-Stacks of a record have them under ``loc``. Tracebacks have them on the line after ``File "...", line 5, in
-f``, graphs behind ``# File: ...:5 in f, code:``. Guards have them before ``# ...:5 in f``; these are not
-read, since the name of their file is shortened.
+A record's stacks have the lines under ``loc``. Tracebacks have them on the line after ``File "...", line 5,
+in f``, graphs after ``# File: ...:5 in f, code:``. Guards have them before ``# ...:5 in f``; lines of guards
+are not read, because the names of their files are shortened.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _GRAPH: Final = re.compile(
     r"^[ \t]*# (?:Backward of forward node: )?File: ([^\n]+?):(\d+) in \S+, code: ([^\n]*)", re.MULTILINE
 )
 MOST_ROWS: Final = 10_000_000
-"""The limit on rows of a file: a log with a larger row is damaged."""
+"""The most rows of a file: a log that names a larger row is damaged."""
 _GRAPHS: Final = ("dynamo_output_graph", "exported_program", "make_fx_fail_partial")
 _TEXTS: Final = frozenset(("dynamo_graph_break_reason", "recompile_reasons", "dynamo_error", *_GRAPHS))
 LINE_RECORDS: Final = frozenset((*_TEXTS, "str", "dynamo_start"))
@@ -31,7 +31,7 @@ LINE_RECORDS: Final = frozenset((*_TEXTS, "str", "dynamo_start"))
 class LineReader:
     """A collector of lines without indentation, by file and 1-based row.
 
-    The first quote of a line counts.
+    If a line is quoted repeatedly, the first quote counts.
     """
 
     def __init__(self) -> None:

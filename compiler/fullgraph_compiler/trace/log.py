@@ -1,8 +1,8 @@
 """Readers of TORCH_TRACE logs: one pass finds the records.
 
-This pass stores the offset of each record; records are decoded on demand. A log can be larger than memory,
+The pass stores the offset of each record; records are decoded on demand. A log can be larger than memory,
 cut off anywhere, still being written, or not a log at all. Every readable record is read, and only errors of
-the file itself are raised.
+accessing the file are raised.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from .record import TraceRecord, from_metadata, parse_header
 _CHUNK: Final = 1 << 20
 _LONGEST_HEADER: Final = 1 << 24
 _LONGEST_PAYLOAD: Final = 1 << 26
-"""Limits in bytes: a longer record is not torch's, but a sign of a damaged log."""
+"""Limits in bytes: a longer record is not written by torch, but a sign of a damaged log."""
 _MOST_NAMES: Final = 10_000
-"""The limit on record names that the index distinguishes: torch has some hundreds."""
+"""The most record names that the index distinguishes: torch has some hundreds."""
 _OTHER: Final = 0
 _UNREADABLE: Final = 0xFFFFFFFF
-"""The index's numbers for any further name, and for a damaged record."""
+"""The index's numbers for all further names, and for damaged records."""
 _HEAD: Final = 2048
-"""The number of bytes at the start of a record that contain its name."""
+"""The number of bytes at the start of a record in which its name must be."""
 _NAME: Final = re.compile(rb'^V\d{4} [^\n]*?\] \{"(\w+)": (?:\{"name": "([^"\\]*)")?', re.MULTILINE)
 _BEGAN: Final = re.compile(rb"V(\d\d)(\d\d) (\d\d):(\d\d):(\d\d)")
 _LINES: Final = re.compile(rb"^V\d{4} [^\n]*", re.MULTILINE)
@@ -44,18 +44,18 @@ _LEAP_YEAR: Final = 2000
 _PEEK: Final = 1 << 18
 _UNPACKED_SHARE: Final = 100
 _LEAST_UNPACKED: Final = 1 << 26
-"""The limit on the unpacked size of a log: a multiple of its packed size, but at least so many bytes. gzip
-makes torch's logs 10 to 30 times smaller."""
+"""The limit on the unpacked size of a log: a multiple of its packed size, but never less than this many
+bytes. gzip makes torch's logs 10 to 30 times smaller."""
 _GZIP: Final = b"\x1f\x8b"
 _WITH_HEADER: Final = zlib.MAX_WBITS | 16
 
 
 @dataclass(frozen=True, slots=True)
 class LoggedRecord:
-    """A record with the whole content of its line in the log.
+    """A record, with the metadata of its line in the log.
 
-    ``origin`` says when, in which thread and where torch wrote it:
-    ``V1122 13:00:00.000000 140 torch/x.py:1``. ``metadata`` is the JSON after it.
+    ``origin`` says when, in which thread and where torch wrote the line:
+    ``V1122 13:00:00.000000 140 torch/x.py:1``. ``metadata`` is the JSON after ``origin``.
     """
 
     origin: str
@@ -64,7 +64,7 @@ class LoggedRecord:
 
 
 class TraceLog:
-    """A log file with an index of its records; a context manager that closes it.
+    """A log file with an index of its records, and a context that closes the file.
 
     Raises ``OSError`` if the file cannot be read.
     """
@@ -77,7 +77,7 @@ class TraceLog:
         self._names = array("I")
         self._numbers: dict[bytes, int] = {}
         self.size = self._find()
-        """The size in bytes, unpacked."""
+        """The size of the unpacked log, in bytes."""
         self.unread = 0
         """The number of requested records that could not be read."""
 
@@ -88,14 +88,14 @@ class TraceLog:
         self._stream.close()
 
     def records(self, names: Container[str] | None = None) -> Iterator[TraceRecord]:
-        """Yield the records with these names, or all records, in order.
+        """Yield the records with the given names, or all records, in order.
 
         Payloads are read on demand.
         """
         return (logged.record for logged in self.logged(names))
 
     def logged(self, names: Container[str] | None = None) -> Iterator[LoggedRecord]:
-        """Yield the records as :meth:`records` does, with their whole lines."""
+        """Yield the records as :meth:`records` does, with origin and metadata."""
         wanted = {
             number
             for name, number in self._numbers.items()
@@ -124,7 +124,7 @@ class TraceLog:
         return LoggedRecord(line.partition("] {")[0], metadata, record) if record else None
 
     def _line(self, start: int, end: int) -> bytes:
-        """Return the first line between two offsets, with its line end."""
+        """Return the first line between two offsets, including its line end."""
         length = _HEAD
         while True:
             part = self._read(start, min(start + length, end))
@@ -134,7 +134,7 @@ class TraceLog:
             length *= 8
 
     def _payload(self, start: int, end: int) -> str:
-        """Return the lines that begin with a tab, without the tab."""
+        """Return the text of the lines that begin with a tab, without the tabs."""
         part = self._read(start, min(end, start + _LONGEST_PAYLOAD))
         if not part.startswith(b"\t"):
             return ""
@@ -149,7 +149,7 @@ class TraceLog:
             return self._stream.read(end - start)
 
     def _find(self) -> int:
-        """Index the records; return the size of the log in bytes."""
+        """Index the records; return the unpacked size of the log in bytes."""
         position, data = 0, b"\n"  # as if another line came before
         self._stream.seek(0)
         while chunk := self._stream.read(_CHUNK):
@@ -177,7 +177,7 @@ class TraceLog:
 
 
 def read_log(path: Path) -> Iterator[TraceRecord]:
-    """Yield all records of a log file, in order; skip lines that are not torch's.
+    """Yield all records of a log file, in order; skip lines that torch did not write.
 
     Raises ``OSError`` if the file cannot be read.
     """
@@ -189,8 +189,8 @@ def read_log(path: Path) -> Iterator[TraceRecord]:
 class LogHead:
     """The beginning of a log.
 
-    ``rank`` is the rank of its process in a distributed job. ``began`` is the time of the first record on the
-    clock of its machine, in a fixed year, since logs have no years.
+    ``rank`` is the rank of the log's process in a distributed job. ``began`` is the time of the first record,
+    according to the machine that wrote the log, in a fixed year, since logs have no years.
     """
 
     rank: int | None
@@ -198,7 +198,7 @@ class LogHead:
 
 
 def read_head(path: Path) -> LogHead | None:
-    """Read the beginning of a file; return ``None`` if it is not a log.
+    """Read the beginning of a file; return ``None`` if the file is not a log.
 
     Raises ``OSError``.
     """
@@ -214,7 +214,7 @@ def read_head(path: Path) -> LogHead | None:
 
 
 def most_unpacked(size: int) -> int:
-    """Return the limit on unpacked bytes for packed data of a size."""
+    """Return the most bytes to unpack from packed data of ``size`` bytes."""
     return max(_UNPACKED_SHARE * size, _LEAST_UNPACKED)
 
 
@@ -259,7 +259,7 @@ def _opened(path: Path) -> tuple[IO[bytes], bool]:
 def _unpacked(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield unpacked parts of a limited size.
 
-    ``gzip.open`` would return nothing of a part whose checksum it cannot verify.
+    ``gzip.open`` is unsuitable: it returns nothing of a part whose checksum it cannot verify.
     """
     packed = stream.read(_CHUNK)
     while packed:

@@ -10,8 +10,8 @@ graph break::
      For more details about this graph break, please visit: <url>/gbNNNN.html
 
 The labels have been the same since torch 2.8. A break in a higher-order operator has the operator's name
-under a separate label. If one break led to another, the message of the second follows the first after a line
-of asterisks: the first is the cause.
+under a separate label. If a break led to a second break, the second message follows the first after a line of
+asterisks; the first break is the cause.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ _URL = re.compile(r"^https?://\S*/(gb\d+)\.html$")
 _LABEL = re.compile(r"^\s*(Explanation|Hint|Developer debug context|Higher Order Operator): ?")
 _MORE = re.compile(r"^\s*For more details about this graph break")
 _INTRODUCTION = re.compile(r"^(Graph break in user code at .*|Graph Break Reason: .*:)$")
-"""The lines before the reason, with the place of the break and how Dynamo continues."""
+"""Lines before the reason, with the place of the break and how Dynamo continues."""
 _UNCAPTURED = "This higher order operator doesn't work unless it is captured completely"
-"""The line before the reason why an operator that cannot run eagerly was not captured."""
+"""The line before the reason for not capturing an operator that cannot run eagerly."""
 _UP_TO = "Compiling up to the previous resumable state, then skipping the rest of the function."
 _SEE = re.compile(r"^For more information about this error, see: (https?://\S+)$", re.MULTILINE)
 """The line with which a ``UserError`` refers to the documentation."""
@@ -49,36 +49,37 @@ _UNEXPECTED = (
     "NotImplementedError",
     "TypeError",
 )
-"""Errors that show a bug when Dynamo's code raises them; other errors can be about the program."""
+"""Errors that show a bug in Dynamo if Dynamo's own code raises them; other errors may be about the
+program."""
 BUG = "This is a bug in torch, not in the program."
 _REPORT = "Report it: https://github.com/pytorch/pytorch/issues"
 _BOUND = re.compile(r"<bound method ([\w.]+) of ")
 _LONGEST_METHOD = 2_000
 _NAME = "HigherOrderOperator.name"
-"""A method that torch formats instead of calling it (``variables/higher_order_ops.py``, 2.13)."""
+"""A method that torch prints instead of its result (``variables/higher_order_ops.py``, 2.13)."""
 _OPERATOR = re.compile(r"_higher_order_ops\.(\w+)\.")
 _CARETS = re.compile(r"^\s*([~^]+)\s*$")
-"""Python's marks below a line: ``~~^~~``."""
+"""The markers that Python prints below a line: ``~~^~~``."""
 _TRACEBACK = "Traceback (most recent call last):"
 _RAISED = re.compile(r"(?P<error>[\w.]+)(?:: (?P<message>.*))?")
-"""The line of a traceback with the exception."""
+"""The line of a traceback that names the exception."""
 
 
 Source: TypeAlias = Callable[[str, int], str]
-"""A function from a file name and a row to the text of the line; empty if it is not available."""
+"""A function that returns the text of a line, given its file and row; empty if the line is not available."""
 
 
 def no_source(_filename: str, _row: int) -> str:
-    """Return no text, for a log of a run whose files are not available."""
+    """Return an empty string, for a log of a run whose files are not available."""
     return ""
 
 
 @dataclass(frozen=True, slots=True)
 class BreakMessage:
-    """A graph break in torch's words. ``code`` is ``GB0059`` or empty.
+    """A graph break as torch describes it. ``code`` is like ``GB0059``, or empty.
 
     ``operator`` is the higher-order operator that contains the break, such as ``torch.cond``, and ``whole``
-    says that Dynamo must capture all of the operator. ``led_to`` is the break that followed from this one.
+    says that Dynamo must capture all of the operator. ``led_to`` is the break that resulted from this break.
     """
 
     reason: str
@@ -93,7 +94,7 @@ class BreakMessage:
 
     @property
     def whole_explanation(self) -> str:
-        """The operator, the explanation, and the explanation of the break that followed."""
+        """The operator, the explanation, and the explanation of the break in ``led_to``."""
         parts = []
         if self.operator or self.whole:
             operator = (
@@ -112,14 +113,14 @@ class BreakMessage:
 def parse_message(text: str) -> BreakMessage:
     """Read the first graph-break message in ``text``.
 
-    Text without labels becomes the reason.
+    A text without labels becomes the reason.
     """
     message, page = _read(iter(text.splitlines())), _SEE.search(text)
     return replace(message, url=page.group(1)) if page and not message.url else message
 
 
 def _read(lines: Iterator[str]) -> BreakMessage:
-    """Read a message and the messages of breaks that it led to, up to a traceback."""
+    """Read a message, and the messages of breaks that it led to, up to a traceback."""
     reason = ""
     values: dict[str, str] = {}
     hints: list[str] = []
@@ -176,7 +177,7 @@ def _read(lines: Iterator[str]) -> BreakMessage:
 
 
 def skips_rest(text: str) -> bool:
-    """Whether torch compiles the function only up to a line before the graph break."""
+    """Return whether torch compiles the function only up to a line before the break."""
     return _UP_TO in text.partition("Graph break encountered:")[0]
 
 
@@ -192,7 +193,7 @@ def first_line(text: str) -> str:
 def error_message(kind: str, text: str, trace: str) -> BreakMessage:
     """Convert an error of the compiler to a message.
 
-    It is read from the error's type, text and traceback; ``trace`` is empty if the traceback is unknown.
+    ``kind`` is the type of the error, ``text`` its message, and ``trace`` its traceback, empty if unknown.
     """
     said = list(itertools.takewhile(lambda line: not _ENDS_ERROR.match(line), text.strip().splitlines()))
     reason = first_line(text)
@@ -210,7 +211,7 @@ def _raised_in_dynamo(trace: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class RelayedError:
-    """An error of another process or thread, as another error's message reports it.
+    """An error of another process or thread, as quoted in another error's message.
 
     ``introduction`` is the line before its traceback; ``stack`` ends with the user's code that Dynamo traced.
     """
@@ -222,7 +223,7 @@ class RelayedError:
 
 
 def parse_error_elsewhere(text: str) -> RelayedError | None:
-    """Read the last traceback in a message; ``None`` if there is none.
+    """Read the last traceback in a message; return ``None`` if there is none.
 
     ``torch.multiprocessing.spawn`` (``_wrap`` and ``join``) and data loaders (``torch/_utils.py``:
     ``ExceptionWrapper``) write messages with a traceback: 2.11 to 2.15.
@@ -249,7 +250,7 @@ def parse_error_elsewhere(text: str) -> RelayedError | None:
 def parse_user_stack(text: str, source: Source = no_source) -> Stack:
     """Read the stack under "User code traceback:" or "from user code:".
 
-    The stack is empty if there is neither.
+    Return an empty stack if the text has neither line.
     """
     lines = text.splitlines()
     start = next((index for index, line in enumerate(lines) if _USER_CODE.match(line)), None)
@@ -259,7 +260,7 @@ def parse_user_stack(text: str, source: Source = no_source) -> Stack:
 def parse_frames(lines: list[str], source: Source = no_source) -> Stack:
     """Read the frames of a traceback, outermost first, up to the next traceback.
 
-    Carets below a line give its columns, if ``source`` has the line with its indentation.
+    Carets below a line become columns of the frame, if ``source`` has the line with its indentation.
     """
     frames = []
     for index, line in enumerate(lines):
@@ -273,9 +274,10 @@ def parse_frames(lines: list[str], source: Source = no_source) -> Stack:
 
 
 def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
-    """Add columns to a frame.
+    """Add columns to a frame, if known.
 
-    ``below`` holds the frame's source line, without its indentation, and perhaps a line of carets.
+    ``below`` are the lines below the frame: its source line without the original indentation, and perhaps a
+    line of carets.
     """
     carets = _CARETS.match(below[1]) if len(below) > 1 else None
     if not carets:
@@ -294,7 +296,7 @@ def _placed(frame: StackFrame, below: list[str], source: Source) -> StackFrame:
 def _characters(line: str, width: int) -> int:
     """Return the number of characters that fill a width on the screen.
 
-    torch places carets by this width.
+    torch indents carets by the width of the text above them.
     """
     for number, character in enumerate(line):
         if width <= 0:
@@ -318,7 +320,7 @@ def without_bound_methods(text: str) -> str:
     end = 0
     for found in _BOUND.finditer(text):
         if found.start() < end:
-            continue  # within another one
+            continue  # within another representation
         close = _closing(text, found.start())
         if close:
             operator = _OPERATOR.search(text, found.end(), close) if found[1] == _NAME else None
@@ -328,9 +330,9 @@ def without_bound_methods(text: str) -> str:
 
 
 def _closing(text: str, start: int) -> int:
-    """Return the index after the bracket that closes the one at ``start``.
+    """Return the index after the bracket that closes the bracket at ``start``.
 
-    It is 0 if this bracket is far or missing.
+    Return 0 if the closing bracket is missing or beyond the search limit.
     """
     depth = 0
     for place in range(start, min(start + _LONGEST_METHOD, len(text))):

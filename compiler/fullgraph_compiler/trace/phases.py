@@ -16,12 +16,12 @@ from .record import TraceRecord
 
 PHASE: Final = "chromium_event"
 _SHORTEST = 1e-4
-"""Steps shorter than this, in seconds, are left out: there are hundreds."""
+"""The shortest step to report, in seconds: there are hundreds of shorter ones."""
 
 
 @dataclass
 class _OpenPhase:
-    """A step that has begun; ``within`` are the steps inside of it that have ended."""
+    """A step that has begun; ``within`` are the steps inside it that have ended."""
 
     name: str
     start: float
@@ -30,13 +30,13 @@ class _OpenPhase:
 
 
 class PhaseReader:
-    """A reader that pairs the records of a step's begin and end."""
+    """A reader that pairs the records of the beginning and the end of each step."""
 
     def __init__(self) -> None:
         self._steps: list[_OpenPhase] = []
 
     def feed(self, record: TraceRecord) -> Iterator[PhasesTimed]:
-        """Yield an outermost step with all steps inside of it, once it has ended."""
+        """Yield an outermost step with all steps inside it when the step has ended."""
         event = read_object(record.payload)
         kind, name, time = event.get("ph"), str(event["name"]), event["ts"] / 1e6
         if kind == "B":

@@ -29,15 +29,15 @@ from .record import TraceRecord
 _LIST = re.compile(r"\[[^\[\]]*\]")
 _LITERAL = re.compile(r"'[^']*'|\b\d+\b")
 _DEVICE_NUMBER = re.compile(r"(?<=[a-z]):\d+(?=$|[,)])")
-"""The number of a device: of a tensor (``f32[8][1]cuda:0``), or in a ``DTensor(f32[8][1]cuda:0, R)``."""
+"""The index of a device: of a tensor (``f32[8][1]cuda:0``), or in a ``DTensor(f32[8][1]cuda:0, R)``."""
 _OTHERS = frozenset(("", "wait_tensor", "wait_tensors", "isend", "irecv", "batch_p2p_ops"))
-"""Operators that are not collective: waits for collectives, and communication between two ranks."""
+"""Operators to skip: waits for collectives, and communication between two ranks."""
 
 
 def read_traced_graph(record: TraceRecord, frame: StackFrame) -> GraphTraced:
     """Read a graph that Dynamo captured.
 
-    ``frame`` is used for operations without a frame.
+    ``frame`` is the location of operations for which torch names no line.
     """
     lines: list[str] = []
     stack: list[StackFrame] = []
@@ -55,13 +55,13 @@ def read_traced_graph(record: TraceRecord, frame: StackFrame) -> GraphTraced:
 
 
 def read_schedule(record: TraceRecord) -> CollectivesScheduled:
-    """Read the collective operations of TorchInductor's code, without their waits."""
+    """Read the collective operations of TorchInductor's code, except waits."""
     operators = (_operator(str(name).removeprefix("torch.ops.")) for name in read_json(record.payload))
     return CollectivesScheduled(record.compile_id, tuple(name for name in operators if name not in _OTHERS))
 
 
 def read_estimate(record: TraceRecord) -> RuntimeEstimated:
-    """Read TorchInductor's estimate of its code's seconds, and the tensors it writes."""
+    """Read TorchInductor's estimate of a graph's run time, and the tensors written."""
     kernels = read_object(record.payload)["ops"]
     times = (float(kernel["estimated_runtime_ns"]) for kernel in kernels)
     seconds = sum(filter(math.isfinite, times)) / 1e9
@@ -70,16 +70,16 @@ def read_estimate(record: TraceRecord) -> RuntimeEstimated:
 
 
 def read_execution(record: TraceRecord) -> GraphsExecuted:
-    """Read the order in which graphs ran; a graph from a cache has no id."""
+    """Read the order in which graphs ran; the id of a graph from a cache is empty."""
     ran = read_object(record.payload)["graph_execution_order"]
     return GraphsExecuted(tuple(sys.intern(str(graph["compile_id"] or "")) for graph in ran))
 
 
 def _operator(call: str) -> str:
-    """Return the operator of a call of a collective operation.
+    """Return the operator of a call of a collective operation, such as ``all_reduce``.
 
-    An example of a call is ``_c10d_functional.all_reduce_.default``. In-place variants have the same name
-    (``all_reduce``). Empty for any other call.
+    An example of a call is ``_c10d_functional.all_reduce_.default``. In-place variants have the name of the
+    operator without the underscore. Return an empty string for any other call.
     """
     return call.partition("c10d_functional.")[2].partition(".")[0].removesuffix("_")
 
@@ -89,8 +89,8 @@ def _typed(name: str, tensor: str) -> str:
 
 
 def _outputs(outputs: Iterable[Mapping[str, Any]]) -> str:
-    """Return the tensors of a kernel as text.
+    """Return the tensors that a kernel writes, as text.
 
-    An output without a dtype is not a tensor.
+    Outputs without a dtype are not tensors, and are left out.
     """
     return ", ".join(f"{item['dtype']}{item['shape']}{item['stride']}" for item in outputs if item["dtype"])

@@ -1,8 +1,9 @@
 """Parsers of torch's reasons for a recompilation: failed guards, compared values.
 
-There is one sentence for each earlier compilation of the frame. It comes from ``TensorCheck::check_verbose``
-and ``GlobalStateGuard::reason`` (``torch/csrc/dynamo/guards.cpp``) or ``get_guard_fail_reason_helper``
-(``torch/_dynamo/guards.py``). Its expressions are shortened (:func:`~.guards.strip_locals`).
+A reason has one sentence for each earlier compilation of the frame. The sentences come from
+``TensorCheck::check_verbose`` and ``GlobalStateGuard::reason`` (``torch/csrc/dynamo/guards.cpp``) or
+``get_guard_fail_reason_helper`` (``torch/_dynamo/guards.py``). Their expressions are shortened
+(:func:`~.guards.strip_locals`).
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ _TENSOR_CHECK = "tensor '"
 _INDEX = re.compile(r"(?: at index (?P<dimension>\d+))?\.? expected ")
 _AUTOGRAD = re.compile(r", (?:ADInplaceOrView|Autograd\w+)")
 FREED: Final = "FREED"
-"""The kind of a guard on an object that no longer exists; torch discards its compilation with it."""
+"""The kind of a guard on an object that was deleted; torch then discards the guard's compilation."""
 _DTYPES = {
     "Byte": "torch.uint8", "Char": "torch.int8", "Short": "torch.int16", "Int": "torch.int32",
     "Long": "torch.int64", "Half": "torch.float16", "Float": "torch.float32", "Double": "torch.float64",
     "ComplexHalf": "torch.complex32", "ComplexFloat": "torch.complex64", "ComplexDouble": "torch.complex128",
     "Bool": "torch.bool", "BFloat16": "torch.bfloat16",
 }  # fmt: skip
-"""Dtypes in Python by their names in C++ (``c10/core/ScalarType.h``)."""
+"""Dtypes in Python, by their names in C++ (``c10/core/ScalarType.h``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +39,8 @@ class GuardedChange:
     """The change of a guarded value that a sentence describes.
 
     Fields that the sentence does not mention are empty. ``name`` is the guarded expression without ``L[...]``
-    around it, as torch shortens it. ``changed`` is the compared property. ``kind`` is set if the sentence
-    shows the kind and the guard tree does not.
+    around it, as torch shortens it. ``changed`` is the property that was compared. ``kind`` is set only if
+    the sentence shows the kind of the guard and the guard tree does not.
     """
 
     name: str = ""
@@ -54,7 +55,7 @@ class GuardedChange:
 class RecompileReason:
     """The reason why the compilation ``compile_id`` could not be used.
 
-    ``text`` does not include the place.
+    ``text`` does not include the source location, which is in ``place``.
     """
 
     compile_id: str
@@ -65,9 +66,9 @@ class RecompileReason:
 
 
 def parse_reasons(text: str) -> Iterator[RecompileReason]:
-    """Read one ``recompile_reasons`` record.
+    """Read the reasons in one ``recompile_reasons`` record.
 
-    It is plain text for one reason, or a JSON list.
+    The record is plain text if there is one reason, otherwise a JSON list.
     """
     text = BUILTINS.sub(r"\1", text)
     items = [str(item) for item in read_json(text)] if text.lstrip().startswith("[") else [text]
@@ -95,8 +96,8 @@ def _read_change(text: str) -> GuardedChange:
 def _compared_tensor(text: str) -> GuardedChange | None:
     """Read ``tensor 'x' size mismatch at index 0. expected 3, actual 4``.
 
-    The text is longer for a parameter. This is not a regular expression, which would take quadratic time for
-    a name with quotes.
+    The text is longer for a parameter. Return ``None`` for any other text. A regular expression is
+    unsuitable: it would take quadratic time for a name with quotes.
     """
     subject, _, values = text.partition(" mismatch")
     index = _INDEX.match(values)
@@ -119,8 +120,8 @@ def _compared_tensor(text: str) -> GuardedChange | None:
 def _compared_keys(expected: str, actual: str) -> tuple[str, str, str]:
     """Return the property in which two dispatch key sets differ, and its two values.
 
-    The property is the device, autograd, or the keys. It is empty if the tensor itself differs, as inside of
-    a transform such as ``torch.func.vmap``. The keys are those of ``c10/core/DispatchKey.h``.
+    The property is the device, autograd, or the keys. It is empty if one of the tensors is, for example,
+    inside a transform such as ``torch.func.vmap``. The keys are those of ``c10/core/DispatchKey.h``.
     """
     devices = [device_of(keys) for keys in (expected, actual)]
     if devices[0] != devices[1]:
@@ -227,7 +228,10 @@ _Read: TypeAlias = Callable[[re.Match[str]], GuardedChange]
 
 
 def _says(**said: str) -> _Read:
-    """Return a reader that sets the fields ``said``, and one for each pattern group."""
+    """Return a reader that sets the fields in ``said`` and those of pattern groups.
+
+    A named group of the pattern sets the field of the same name.
+    """
 
     def read(match: re.Match[str]) -> GuardedChange:
         found = {field: part.strip() for field, part in match.groupdict().items() if part}
@@ -269,7 +273,7 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
     (r"^Duplicate tensors? found: (?P<names>\[.*\])", _duplicate),
     # LENGTH_CHECK (==); a DictGuardManager (!=), which compares the length before the keys.
     (r"^len\((?P<name>.+)\) (?:==|!=) (?P<expected>\d+)$", _says(changed="length")),
-    # An empty DICT_LENGTH.
+    # A DICT_LENGTH guard on an empty dict.
     (r"^not (?P<name>[^\s()]+|\w+[.\[]\S+)$", _says(changed="length", expected="0")),
     # DICT_KEYS_MATCH guards each key of a dict separately.
     (r"^list\(dict\.keys\((?P<name>.+)\)\)\[\d+\] == (?P<expected>.+)", _says(changed="key")),
@@ -304,4 +308,4 @@ _SENTENCES: Final[Sequence[tuple[str | re.Pattern[str], _Read]]] = (
     ),
     (EQUALS, _equal),
 )
-"""Patterns of all other sentences, each with its reader; the first pattern that matches is used."""
+"""Patterns of all other sentences, each with its reader; the first matching pattern is used."""

@@ -1,7 +1,7 @@
 """One record of torch's structured trace, from a log line or the live logger.
 
 Format: ``torch/_logging/_internal.py``, ``TorchLogsFormatter`` and ``trace_structured``. A log line
-is ``V<MMDD> <time> <thread> <file>:<line>] {json}``; a payload follows on lines that begin with a tab.
+is ``V<MMDD> <time> <thread> <file>:<line>] {json}``; the payload follows on lines that begin with a tab.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..facts.seen import read_seen
 from .decoding import read_json
 
 UNKNOWN_FILE = "?"
-"""The name of a file whose number the trace has not defined."""
+"""The name used for a file whose number the trace does not define."""
 
 _ENVELOPE = frozenset(
     (
@@ -29,7 +29,7 @@ _ENVELOPE = frozenset(
         "stack",
     )
 )
-"""The keys that torch adds to the key of the event."""
+"""The metadata keys that torch adds next to the key of the event."""
 _IDS = ("frame_id", "frame_compile_id", "compiled_autograd_id")
 """The keys that form a compile id."""
 
@@ -39,9 +39,9 @@ class TraceRecord:
     """An event of torch's trace, with its metadata and its payload.
 
     ``name`` is the event's key, or the artifact's name; ``body`` is the value of the key. ``compile_id`` is
-    written as torch prints it (``0/1``; empty outside of any compilation). ``text`` is the payload, or a
-    function that reads it from a log. ``seen`` holds values that only a listener inside the process has
-    (:mod:`..observe.live`); a log has them if the program was observed.
+    written as torch prints it (``0/1``; empty outside any compilation). ``text`` is the payload, or a
+    function that reads the payload from a log. ``seen`` holds values that only a listener inside the process
+    has (:mod:`..observe.live`); a log has them if Fullgraph observed the program.
     """
 
     name: str
@@ -51,20 +51,20 @@ class TraceRecord:
     text: str | Callable[[], str]
     seen: Mapping[str, Any] = field(default_factory=dict)
     calls: Any = None
-    """The frames that torch adds to a record outside of any compilation."""
+    """The frames that torch adds to a record outside any compilation."""
 
     @property
     def payload(self) -> str:
-        """The text that belongs to the event, often long; empty if there is none."""
+        """The text that belongs to the event, often long; empty if the event has none."""
         return self.text if isinstance(self.text, str) else self.text()
 
 
 def from_metadata(
     metadata: Mapping[str, Any], payload: str | Callable[[], str], seen: Mapping[str, Any] | None = None
 ) -> TraceRecord | None:
-    """Return the record in torch's metadata, or ``None``.
+    """Return the record described by torch's metadata, or ``None``.
 
-    ``None`` means that there is no event, or that values have a wrong type. A listener passes ``seen``; for a
+    Return ``None`` if there is no event, or if a value has a wrong type. A listener passes ``seen``; for a
     log, it is read from the event.
     """
     name = next((key for key in metadata if key not in _ENVELOPE), None)
@@ -94,7 +94,7 @@ def from_metadata(
 
 
 def parse_header(line: str) -> Mapping[str, Any] | None:
-    """Decode the metadata of a log line; return ``None`` if it begins no record."""
+    """Decode the metadata of a log line; return ``None`` if no record begins there."""
     start = line.find("] {")
     if start < 0 or line.startswith("\t"):
         return None
@@ -119,7 +119,7 @@ def later_id(compile_id: str, frames: int) -> str:
 
 
 def frame_number(compile_id: str) -> int:
-    """Return the number of the frame in a compile id; -1 if there is none."""
+    """Return the number of the frame in a compile id; -1 if the id has none."""
     return int(compile_id.split("/")[-2]) if "/" in compile_id else -1
 
 

@@ -1,6 +1,6 @@
 """Symbolic sizes of a trace: the symbols, the guards on them, and specializations.
 
-The records are emitted from ``torch/fx/experimental/symbolic_shapes.py`` (``create_symbol``, ``_log_guard``,
+The records are emitted by ``torch/fx/experimental/symbolic_shapes.py`` (``create_symbol``, ``_log_guard``,
 ``_set_replacement``), with the stacks of the user's code and of torch: 2.11 to 2.15.
 """
 
@@ -25,14 +25,14 @@ _MACHINERY = re.compile(
     r"|_subclasses[/\\](?:fake_tensor|fake_impls|_fake_tensor_utils)|_dynamo[/\\]eval_frame"
     r"|_inductor[/\\]sizevars)\.py$|[/\\](?:functools|contextlib)\.py$|^<"
 )
-"""Files that are on the stack of every guard; torch lists them in ``uninteresting_files``."""
+"""Files that are on the stack of every guard, as in torch's ``uninteresting_files``."""
 _MOST_CALLS = 4
 
 
 class ShapeReader:
     """A collector of one compilation's symbolic sizes; only the last attempt counts.
 
-    ``structured`` converts the frames that a record lists to a stack.
+    ``structured`` converts the list of frames in a record to a stack.
     """
 
     def __init__(self, structured: Callable[[Any], Stack]) -> None:
@@ -67,12 +67,12 @@ class ShapeReader:
             self._facts.setdefault((record.name, symbol), fact)
 
     def symbols(self, expression: str) -> tuple[Symbol, ...]:
-        """Return the symbolic sizes that occur in an expression."""
+        """Return the symbols that occur in an expression."""
         names = dict.fromkeys(_NAME.findall(expression))
         return tuple(self._symbols[name] for name in names if name in self._symbols)
 
     def take(self) -> Iterator[ShapeGuard | Specialization]:
-        """Yield the facts since the last call."""
+        """Yield the facts that were fed since the last call."""
         facts, self._facts = self._facts, {}
         yield from facts.values()
 
@@ -82,6 +82,6 @@ def _size(text: str) -> int | None:
 
 
 def _own_calls(stack: Stack) -> Stack:
-    """Return torch's innermost calls that are specific to this guard."""
+    """Return the innermost calls of torch that are specific to one guard."""
     calls: list[StackFrame] = [frame for frame in stack if not _MACHINERY.search(frame.filename)]
     return tuple(calls[-_MOST_CALLS:])

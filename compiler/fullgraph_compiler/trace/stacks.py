@@ -1,4 +1,4 @@
-"""Stacks of user code, without Dynamo's generated functions, and their file names."""
+"""Stacks of user code, without Dynamo's resume functions, and their file names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _AT = "_at_"
 
 
 def original_function(name: str) -> str:
-    """Return the function that a resume function continues, else ``name`` itself."""
+    """Return the function that a resume function continues, or ``name`` unchanged."""
     start, end = 0, len(name)
     while name.startswith(_RESUMES, start, end):
         place = name.rfind(_AT, start, end)
@@ -27,12 +27,12 @@ def original_function(name: str) -> str:
 
 
 def resumed_row(name: str) -> int | None:
-    """Return the row from which a resume function continues; ``None`` for others."""
+    """Return the row at which a resume function continues, ``None`` for another name."""
     return None if original_function(name) == name else int(name.rpartition(_AT)[2])
 
 
 def join_stacks(outer: Stack, inner: Stack) -> Stack:
-    """Join the calls that led to a frame with the calls inside of it.
+    """Join the calls that led to a frame with the calls inside the frame.
 
     A resume function is called by the function that it continues: for the user, both are one call.
     """
@@ -48,9 +48,9 @@ def join_stacks(outer: Stack, inner: Stack) -> Stack:
 
 
 class StackReader:
-    """A reader of stacks whose files are numbers.
+    """A reader of stacks in which numbers stand for file names.
 
-    A trace defines each number before its first use.
+    A trace defines each number before it is first used.
     """
 
     def __init__(self) -> None:
@@ -59,7 +59,7 @@ class StackReader:
         self._long_names: dict[tuple[str, str], str] = {}
 
     def intern(self, body: Any) -> None:
-        """Record the number of a text."""
+        """Record which text a number stands for."""
         if isinstance(body, (list, tuple)) and len(body) == 2 and isinstance(body[1], int):
             self._strings[body[1]] = str(body[0])
 
@@ -78,9 +78,9 @@ class StackReader:
         return join_stacks((), self.structured(frames))
 
     def first_row(self, frame: StackFrame, *, resumes: bool) -> int:
-        """Return the row where a frame's function begins.
+        """Return the row in which a frame's function begins.
 
-        Earlier frames show it for a resume function.
+        For a resume function, the row is known from earlier frames of the same function.
         """
         rows = self._first_rows.setdefault((frame.filename, frame.function), set())
         if not resumes:
@@ -88,7 +88,10 @@ class StackReader:
         return max((row for row in rows if row <= frame.row), default=frame.row)
 
     def at(self, place: GuardPlace | None, compilation: CompileState | None) -> Stack:
-        """Return a guard's place with the full name of the file, which the guard shortens."""
+        """Return a guard's place as a stack, with the full name of its file.
+
+        The place itself has a shortened name.
+        """
         if place is None:
             return ()
         key = (compilation.started.filename if compilation else "", place.file)
@@ -98,7 +101,7 @@ class StackReader:
         return (StackFrame(self._long_names[key], place.row, original_function(place.function)),)
 
     def _filenames(self, compilation: CompileState | None) -> Iterator[str]:
-        """Yield all known file names, those of the compilation first."""
+        """Yield all known file names, the compilation's own files first."""
         if compilation:
             yield compilation.started.filename
             if compilation.filenames is None:

@@ -1,4 +1,4 @@
-"""The texts of records other than graph forms, for users who read the whole log."""
+"""The texts of records, except graph forms, for users who read the whole log."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .record import TraceRecord
 
 _FORMS: Final = CODE_RECORDS - {KERNEL_STACKS} | {"dynamo_output_graph"}
 _OTHERS: Final = frozenset({PHASE, "str"})
-"""Records that occur by the hundreds, and that are useless by themselves."""
+"""Records that occur by the hundreds, and say nothing individually."""
 _BODIES: Final = frozenset(
     {
         "aot_autograd_backward_compilation_metrics",
@@ -22,11 +22,11 @@ _BODIES: Final = frozenset(
         "link",
     }
 )
-"""Records without a text, whose values are written instead."""
+"""Records without a payload: their values are written instead."""
 
 
 def record_text(record: TraceRecord, *, has_graph: bool) -> Iterator[RecordText]:
-    """Yield a record's text, if it has one that is not a form of its graph."""
+    """Yield the text of a record, unless it is empty or a form of the record's graph."""
     if (has_graph and record.name in _FORMS) or record.name in _OTHERS:
         return
     text = json.dumps(record.body, indent=2) if record.name in _BODIES else record.payload

@@ -1,9 +1,9 @@
-"""The records of vLLM: how it splits a graph, and the sizes it compiles for.
+"""The records of vLLM: how it splits a graph, and the sizes for which it compiles.
 
-They are emitted from ``vllm/compilation/backends.py`` (``VllmBackend.__call__``) and ``piecewise_backend.py``
-(``_log_compile_start``) since https://github.com/vllm-project/vllm/pull/33213. No record says for which
-sizes CUDA graphs are captured: ``is_cudagraph_capture_size`` only says that a range begins at one of
-``compile_sizes``.
+The records are emitted by ``vllm/compilation/backends.py`` (``VllmBackend.__call__``) and
+``piecewise_backend.py`` (``_log_compile_start``) since https://github.com/vllm-project/vllm/pull/33213. No
+record says for which sizes CUDA graphs are captured: ``is_cudagraph_capture_size`` says only that a range
+begins at one of ``compile_sizes``.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _CONFIGURED: Final = "vllm_compilation_config"
 _COMPILED: Final = "vllm_piecewise_compile_start"
 _SPLIT: Final = "vllm_piecewise_split_graph"
 VLLM_RECORDS: Final = frozenset((_CONFIGURED, _COMPILED, GRAPH))
-"""The names of the records."""
+"""The names of vLLM's records. torch also emits records named ``graph_dump``."""
 _SUBMODULE: Final = re.compile(r"\bself\.(submod_\d+)\(")
 
 VllmFact: TypeAlias = VllmConfigured | VllmSplit | VllmPartCompiled
 
 
 def is_of_vllm(record: TraceRecord) -> bool:
-    """Tell whether a record is vLLM's; a ``graph_dump`` may also come from torch."""
+    """Return whether a record is vLLM's; a ``graph_dump`` may also come from torch."""
     if record.name != GRAPH:
         return record.name in VLLM_RECORDS
     return isinstance(record.body, Mapping) and record.body.get("name") == _SPLIT

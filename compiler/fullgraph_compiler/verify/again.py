@@ -1,8 +1,8 @@
-"""Calls repeated after a program: with gradients, and with values that fail.
+"""Calls repeated after a program: with gradients, and with values that may fail.
 
-A program only shows what its functions do with its own values. So its last call of each form is repeated on
-copies: with gradients, even where the program turned them off, then with zeros, NaN and other values instead
-of its numbers. Errors, and whether the function catches them, are part of its behaviour.
+A program shows only how its functions treat its own values. So the last call of each form is repeated on
+copies of its arguments: with gradients, even if the program turned gradients off, then with zeros, NaN and
+other numbers. Errors, and whether the function catches them, are part of a function's behaviour.
 """
 
 from __future__ import annotations
@@ -24,28 +24,29 @@ from .state import CallState
 
 _MOST_FORMS = 4
 _SECONDS = 10.0
-"""The limit on processor time of one call: with other values, a loop may never end."""
+"""The limit on the processor time of one repeated call, in seconds: with other values, a loop may never
+end."""
 _SMALL = 16
-"""A tensor of a module with at most so many elements is a number of the program, such as a temperature."""
+"""The most elements of a module's tensor that counts as a number of the program, such as a temperature."""
 
 Change = Callable[[torch.Tensor], torch.Tensor]
 
 
 Record = Callable[[CompiledCall, str, bool], None]
-"""Makes and records a call; gets the words for its values, and whether to take gradients."""
+"""Makes and records a call. Parameters: the call, a description of its values, whether to take gradients."""
 
 
 class CallRepeater:
-    """The last call of each form, to be repeated."""
+    """The last call of each form, kept so that it can be repeated."""
 
     def __init__(self) -> None:
         self._forms = CallForms(_MOST_FORMS)
         self.keep = self._forms.keep
 
     def make(self, record: Record, patience: float) -> None:
-        """Repeat the calls within ``patience`` seconds, after the program.
+        """Repeat the calls after the program, for at most ``patience`` seconds.
 
-        Their output is dropped.
+        The output of the repeated calls is dropped.
         """
         deadline = time.monotonic() + patience
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
@@ -77,12 +78,12 @@ class CallRepeater:
 
 
 def patience_left(deadline: float) -> float:
-    """Return the seconds until a deadline, at least 0.1."""
+    """Return the seconds left until a deadline, at least 0.1."""
     return max(deadline - time.monotonic(), 0.1)
 
 
 def _copied(form: CallForm, change: Change | None = None) -> CompiledCall:
-    """Return the call on copies of its arguments, with ``change`` applied to numbers."""
+    """Return the call on copies of its arguments; apply ``change`` to their numbers."""
     args, kwargs = ArgumentMaker(form, {}).make()
     if change is not None:
         args = tuple(_changed(value, change) for value in args)
@@ -92,7 +93,7 @@ def _copied(form: CallForm, change: Change | None = None) -> CompiledCall:
 
 
 def _changed(value: Any, change: Change) -> Any:
-    """Return a changed number, or a value whose tensors were changed in place."""
+    """Return a changed number, or any other value after changing its tensors in place."""
     if type(value) is float:
         return float(change(torch.tensor(value, dtype=torch.float64)))
     for _, tensor in tensors_in("", value) if not isinstance(value, torch.nn.Module) else ():
@@ -108,7 +109,7 @@ def _change_tensor(tensor: torch.Tensor, change: Change) -> None:
 
 
 def _change_state(call: CompiledCall, change: Change) -> bool:
-    """Change the small tensors of modules in place; return whether there are any."""
+    """Change the small tensors of modules in place; return whether there were any."""
     small = [
         tensor
         for _, module in modules_of(call)
@@ -122,7 +123,11 @@ def _change_state(call: CompiledCall, change: Change) -> bool:
 
 
 def _with_gradients(call: CompiledCall) -> CompiledCall:
-    """Make the tensors of a call require gradients, if none does; return the call."""
+    """Return a call, after making sure that gradients can be taken.
+
+    If no tensor of the call or of its modules requires gradients, all floating point leaves are changed to
+    require gradients.
+    """
     given = list(tensors_in("", (call.args, call.kwargs)))
     for _, module in modules_of(call):
         given += tensors_in("", module)
@@ -148,7 +153,7 @@ def _limited(seconds: float) -> Iterator[None]:
 
 
 def _negated(tensor: torch.Tensor) -> torch.Tensor:
-    """Negate numbers; reverse integers, which may be indices."""
+    """Return the negated tensor; reverse integers instead, since they may be indices."""
     if tensor.is_floating_point() or tensor.is_complex():
         return -tensor
     return tensor.flatten().flip(0).reshape(tensor.shape) if tensor.dtype is not torch.bool else ~tensor
@@ -165,4 +170,5 @@ _VALUES: Sequence[tuple[str, Change, bool]] = (
     ("with large numbers", lambda tensor: tensor * 10_000 if tensor.is_floating_point() else tensor, False),
     ("with zeros in the module, too", torch.zeros_like, True),
 )
-"""Values for repeated calls: words, the change, and whether it also applies to small tensors of modules."""
+"""Changes for repeated calls: description, change, and whether it also applies to small tensors of
+modules."""

@@ -1,4 +1,4 @@
-"""The branches of statements, which of them run, and whether errors are caught."""
+"""The branches of statements, which of them a run takes, and caught errors."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OPERATORS: dict[type[ast.cmpop], Any] = {
     ast.NotEq: operator.ne,
 }
 _NEVER_TRUE = ("is_scripting", "is_tracing", "is_compiling", "is_dynamo_compiling")
-"""Functions that are false in uncompiled code, or that trials run with both answers."""
+"""Functions that return false in uncompiled code, or for which trials run both answers."""
 _MOST_CHARACTERS = 60
 _CATCHING = ("suppress", "raises")
 """The names of context managers that catch exceptions: ``contextlib.suppress``, ``pytest.raises``."""
@@ -33,11 +33,12 @@ _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib"
 class BranchCoverage:
     """The branches of statements, and the branches that a run takes.
 
-    ``instrumented`` are the statements with calls that record the branches taken. ``taken`` and ``gaps`` are
-    those of the last run: the branches, and by the number of a comparison the difference of the two numbers
-    that it compares. An elementwise comparison of tensors has a negative number, and the median of its
-    elements' differences: subtract that, and half of the elements compare as true. Branches inside ``kept``
-    statements (as ``ast.dump`` writes them), and in functions that the statements call, do not count.
+    ``instrumented`` are the statements, with added calls that record the branches taken. ``taken`` are the
+    branches of the last run. ``gaps`` maps the number of a comparison in the last run to the difference of
+    the two compared numbers. An elementwise comparison of tensors has a negative number; its gap is the
+    median of the elements' differences: if it is subtracted, half of the elements compare as true. Branches
+    inside ``kept`` statements (as ``ast.dump`` writes them), and in functions that the statements call, do
+    not count.
     """
 
     def __init__(self, statements: Sequence[ast.stmt], kept: Collection[str] = ()) -> None:
@@ -49,9 +50,9 @@ class BranchCoverage:
         self.instrumented: list[ast.stmt] = [marker.visit(copy.deepcopy(node)) for node in statements]
 
     def add(self, row: int, true: str, false: str) -> int:
-        """Add the true and false branch at a row, in words; return their number.
+        """Add the true and the false branch of a condition at a row; return their number.
 
-        There is no branch if its words are empty.
+        ``true`` and ``false`` describe the branches; a branch with an empty description is not added.
         """
         number = len({key for key, _ in self.words}) + 1
         for outcome, words in ((True, true), (False, false)):
@@ -60,25 +61,25 @@ class BranchCoverage:
         return number
 
     def clear(self) -> None:
-        """Forget the last run."""
+        """Forget the branches and gaps of the last run."""
         self.taken = set()
         self.gaps = {}
 
     # -- called by instrumented statements -------------------------------------------------------
 
     def test(self, number: int, value: Any) -> bool:
-        """Record whether a condition is true."""
+        """Record whether a condition is true, and return its truth."""
         outcome = bool(value)
         self.taken.add((number, outcome))
         return outcome
 
     def note(self, number: int, value: Any) -> Any:
-        """Record whether an operand is true, and return it unchanged."""
+        """Record whether an operand is true, and return the operand unchanged."""
         self.taken.add((number, bool(value)))
         return value
 
     def compare(self, number: int, left: Any, right: Any, kind: int) -> bool:
-        """Record whether a comparison is true, and how far it is from the other outcome."""
+        """Record whether a comparison is true, and the difference of its operands."""
         result = list(_OPERATORS.values())[kind](left, right)
         outcome = self.test(number, result)
         gap = _gap(left, right)
@@ -87,7 +88,7 @@ class BranchCoverage:
         return outcome
 
     def elements(self, number: int, left: Any, right: Any, kind: int) -> Any:
-        """Compare elements, and record the median of the differences of tensors."""
+        """Return an elementwise comparison; record the median difference of elements."""
         result = list(_OPERATORS.values())[kind](left, right)
         if isinstance(result, torch.Tensor) and result.numel() > 1:
             gap = _middle_gap(left, right)
@@ -96,9 +97,9 @@ class BranchCoverage:
         return result
 
     def each(self, number: int, values: Any) -> Iterator[Any]:
-        """Iterate, and record whether there is an iteration."""
+        """Yield the values, and record whether there is at least one."""
         if isinstance(values, (torch.nn.ModuleList, torch.nn.Sequential, torch.nn.ModuleDict)):
-            self.taken.add((number, False))  # the program, not its values, decides how many there are
+            self.taken.add((number, False))  # the program, not its values, decides the number
         iterations = iter(values)
         try:
             first = next(iterations)
@@ -130,9 +131,9 @@ class _BranchMarker(ast.NodeTransformer):
         return node
 
     def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
-        """Mark operands whose values are used, not only their truth.
+        """Instrument operands whose values are used, not only their truth.
 
-        The last operand is not marked, since its truth is not tested.
+        The last operand is left unchanged, since its truth is not tested.
         """
         values = [self.visit(copy.deepcopy(value)) for value in node.values]
         for index, value in enumerate(node.values[:-1]):
@@ -180,7 +181,7 @@ class _BranchMarker(ast.NodeTransformer):
     visit_If = visit_While = visit_IfExp = visit_Assert = _with_test  # noqa: N815
 
     def _test(self, node: ast.expr) -> ast.expr:
-        """Mark an expression whose truth alone is used."""
+        """Instrument an expression of which only the truth is used."""
         if isinstance(node, ast.BoolOp):
             return ast.copy_location(ast.BoolOp(node.op, list(map(self._test, node.values))), node)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
@@ -247,9 +248,9 @@ def _gap(left: Any, right: Any) -> float | None:
 
 
 def _middle_gap(left: Any, right: Any) -> float | None:
-    """Return a number between the two middle differences of elements.
+    """Return the mean of the two middle values of the elements' differences.
 
-    The result is ``None`` if all elements are equal.
+    Equal differences count once. Return ``None`` if there are fewer than two.
     """
     try:
         gaps = (left - right).detach().double().flatten().unique()
@@ -261,15 +262,15 @@ def _middle_gap(left: Any, right: Any) -> float | None:
 
 
 def untaken(branches: BranchCoverage, taken: Iterable[tuple[int, bool]]) -> tuple[str, ...]:
-    """Return the branches that are not among ``taken``, in words."""
+    """Return descriptions of the branches that are not in ``taken``."""
     known = set(taken)
     return tuple(words for key, words in branches.words.items() if key not in known)
 
 
 def is_caught(frame: FrameType | None) -> bool:
-    """Return whether the program catches exceptions at a frame, or around its calls.
+    """Return whether the program catches exceptions that are raised at a frame.
 
-    The handler must be the program's own, around the frame or a call that leads to it.
+    The handler must be the program's own code, around the frame or around a call that leads to it.
     """
     if frame is not None and _is_in_body(frame):
         return True
@@ -294,7 +295,7 @@ def _bodies(source: str) -> tuple[tuple[int, int], ...]:
 
 
 def _ranges(tree: ast.Module) -> Iterator[tuple[int, int]]:
-    """Yield the first and last rows of blocks whose exceptions are caught."""
+    """Yield the first and last row of each block whose exceptions are caught."""
     for node in ast.walk(tree):
         if (isinstance(node, ast.Try) and node.handlers) or (
             isinstance(node, ast.With) and any(map(_catches, node.items))

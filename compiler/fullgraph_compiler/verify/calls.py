@@ -1,7 +1,4 @@
-"""The outermost calls of compiled functions, in order.
-
-Watchers record the calls.
-"""
+"""The outermost calls of compiled functions, in order, and watchers of the calls."""
 
 from __future__ import annotations
 
@@ -20,10 +17,10 @@ _MOST_CALLS = 32
 
 @dataclass(frozen=True)
 class CompiledCall:
-    """An outermost call of a compiled function, with its arguments and options.
+    """An outermost call of a compiled function, with its arguments.
 
-    The options are those of ``torch.compile``. ``number`` counts the calls of all functions from 1, ``turn``
-    the calls of functions with this name.
+    ``options`` are the options of ``torch.compile``. ``number`` counts the calls of all functions from 1,
+    ``turn`` the calls of functions with the same name.
     """
 
     number: int
@@ -36,31 +33,31 @@ class CompiledCall:
 
     @property
     def owner(self) -> torch.nn.Module | None:
-        """The module whose method is called, or ``None``."""
+        """The module whose method is called, or ``None`` for another function."""
         owner = getattr(self.function, "__self__", None)
         return owner if isinstance(owner, torch.nn.Module) else dynamo_compat.inlined_module(self.function)
 
     @property
     def name(self) -> str:
-        """The name of the module's class, or else of the function."""
+        """The name of the module's class; the function's name if there is no module."""
         if self.owner is not None:
             return type(self.owner).__name__
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
 
 class TooLongError(BaseException):
-    """A call takes too long.
+    """Raised when a call takes too long.
 
-    As a ``BaseException``, it passes a program's ``except Exception``.
+    A ``BaseException``, so that ``except Exception`` in a program does not catch it.
     """
 
 
 class CallWatcher:
-    """A watcher of the first calls.
+    """A watcher of a run's first ``most`` outermost calls of compiled functions.
 
-    It gets ``begin`` before a call, then ``end`` with its result, or ``fail``. It gets ``leave`` before
-    ``end`` or ``fail``, and also after an exception that is not an ``Exception``. With ``compiled=False`` the
-    functions run uncompiled, also in processes that the program starts.
+    The methods are called in this order: ``begin`` before a call, ``leave`` after the call, then ``end`` with
+    the result or ``fail`` with the ``Exception``. After any other exception only ``leave`` is called. With
+    ``compiled=False`` the functions run uncompiled, also in processes that the program starts.
     """
 
     def __init__(self, *, compiled: bool, most: int = _MOST_CALLS) -> None:
@@ -69,13 +66,13 @@ class CallWatcher:
         self._depth = 0
         self._turns: Counter[str] = Counter()
         self.over = False
-        """Whether the program is over: later calls are not reported."""
+        """Whether the program has ended: later calls are not reported."""
         self.calls = 0
         self.left_out = 0
         """The number of calls after the first ``most``, which are not reported."""
 
     def install(self) -> None:
-        """Wrap all functions that ``torch.compile`` returns from now on."""
+        """Wrap every function that ``torch.compile`` returns from now on."""
         if not self._compiled:
             call_compat.compile_nothing_elsewhere()
         dynamo_compat.intercept_compiled_calls(self._wrap)
@@ -84,13 +81,13 @@ class CallWatcher:
         """Handle the beginning of a call."""
 
     def leave(self, call: CompiledCall) -> None:
-        """Undo what ``begin`` did for a call, however it ended (also by ``SystemExit``)."""
+        """Undo what ``begin`` did, however the call ended (also by ``SystemExit``)."""
 
     def end(self, call: CompiledCall, result: Any) -> None:
         """Handle the result of a call."""
 
     def fail(self, call: CompiledCall, error: Exception, /) -> None:
-        """Handle the exception that leaves a call."""
+        """Handle an exception that a call raises, if it is an ``Exception``."""
 
     def _wrap(
         self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]

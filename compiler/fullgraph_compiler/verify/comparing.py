@@ -32,7 +32,7 @@ def compared(
 ) -> ResultsCompared:
     """Compare the recordings of two runs.
 
-    With ``errors_differ`` any error may become ``RuntimeError``.
+    With ``errors_differ``, an error may become a ``RuntimeError`` without counting as a difference.
     """
     comparison = _ValueComparison(errors_differ)
     difference = next(comparison.differences(before, after), "")
@@ -50,9 +50,9 @@ def compared(
 
 
 class _ValueComparison:
-    """A comparison, with lists of what was compared and what could not be compared.
+    """A comparison of two recordings.
 
-    ``seen`` is the former, ``unseen`` the latter.
+    ``seen`` lists what was compared, ``unseen`` what could not be compared.
     """
 
     def __init__(self, errors_differ: bool) -> None:
@@ -74,7 +74,7 @@ class _ValueComparison:
         if before["left out"]:
             self.unseen.append(f"calls after the first {len(before['calls'])}")
         if uncompiled and not before["raised"]:
-            return  # that error may have ended the program
+            return  # the compiler's error may have ended the program
         if len(before["calls"]) != len(after["calls"]):
             yield f"{len(after['calls'])} calls of compiled functions, before {len(before['calls'])}"
         old_ends, new_ends = before["raised"], after["raised"]
@@ -84,7 +84,10 @@ class _ValueComparison:
             yield f"the program {_ending(new_ends)}, before it {_ending(old_ends)}"
 
     def again(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
-        """Yield how repeated calls differ, up to the first whose arguments changed form."""
+        """Yield the differences between repeated calls.
+
+        Stop at the first call whose arguments have another form than before.
+        """
         for old, new in zip(before["again"], after["again"], strict=False):
             if old["form"] != new["form"] or old["again"] != new["again"]:
                 self.unseen.append(f"calls of `{old['name']}` again: it is called with other values")
@@ -150,9 +153,9 @@ class _ValueComparison:
 
 
 def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
-    """Yield the differences in what a program leaves behind.
+    """Yield the differences in the variables, settings and files left behind.
 
-    An edit may only add variables of modules.
+    New variables of modules do not count: an edit may add them.
     """
     found = dict(after)
     for place, node in before:
@@ -171,9 +174,9 @@ def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
 
 
 def _size(node: Any) -> float:
-    """Return the largest finite element of a gradient.
+    """Return the largest absolute value among the finite elements of a gradient.
 
-    This is the scale of rounding errors if terms cancel out.
+    If terms cancelled out, their rounding errors are relative to this value.
     """
     if node is None or node[0] != "tensor" or node[2] is None or not node[2].numel():
         return 0.0
@@ -184,7 +187,7 @@ def _size(node: Any) -> float:
 def _of_gradients(old: Any, new: Any, scale: float) -> str:
     """Describe how gradients differ; a missing gradient equals zeros.
 
-    Some graphs give hooks no gradient.
+    Some graphs call gradient hooks with ``None``.
     """
     old, new = (None if node is None or node[0] != "tensor" else node for node in (old, new))
     present = [node for node in (old, new) if node is not None]

@@ -1,4 +1,4 @@
-"""The first difference between two snapshots, in words."""
+"""The first difference between two snapshots, as text."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ import torch
 from .snapshots import Node
 
 LADDER = 1e-4, 1e-7, 4.0
-"""The tolerances of the compiler stages: for float32, for float64, and for other types in units of their last
-place (``cases/checking.py``). They are wide enough for compiled code."""
+"""The tolerances for compiled code, as used for the compiler stages (``cases/checking.py``): for float32, for
+float64, and for other types in units of their last place."""
 ROUNDING = 3e-6, 1e-14, 0.5
-"""The tolerances for uncompiled code, where only the order of operations may differ."""
+"""The tolerances for uncompiled code, in which only the order of operations may differ."""
 
 ROUGH = 1e-4, 1e-7, 64.0
 """The tolerances for a precision that the program does not use: overflow is a difference, rounding is not."""
@@ -24,9 +24,10 @@ ROUGH = 1e-4, 1e-7, 64.0
 class DifferenceRules:
     """The rules for what counts as a difference.
 
-    If an old value shares memory with an earlier one, and the new value does not, ``lost_memory`` gets both
-    places and returns the difference in words. If only the new value shares memory, that always is a
-    difference. With ``strides``, so is another layout in memory.
+    If an old value shares memory with an earlier value, but the new value does not, ``lost_memory`` is called
+    with both values' places and returns a description, which is empty if the rules allow the difference. If
+    only the new value shares memory, that is always a difference. With ``strides``, other strides are a
+    difference, too.
     """
 
     tolerances: tuple[float, float, float]
@@ -36,9 +37,9 @@ class DifferenceRules:
 
 
 class SnapshotDifference(NamedTuple):
-    """A difference between two values: the place, and words.
+    """A difference between two values: where it is, and its description.
 
-    With ``of_form`` only the type, shape or identity differs: the numbers are equal as far as comparable.
+    With ``of_form`` only the type, shape or identity differs: all numbers that can be compared are equal.
     """
 
     place: str
@@ -47,7 +48,7 @@ class SnapshotDifference(NamedTuple):
 
 
 class SnapshotComparison:
-    """A comparison of snapshots that were taken together, passed in their order."""
+    """A comparison of snapshots that were taken together, in the order taken."""
 
     def __init__(self, rules: DifferenceRules) -> None:
         self._rules = rules
@@ -61,9 +62,9 @@ class SnapshotComparison:
         yield from self._between(place, old, new)
 
     def know(self, place: str, old: Node, new: Node | None) -> None:
-        """Record a value that is not compared.
+        """Record a value without comparing it.
 
-        Later values may be part of it, or share its memory.
+        Values that are compared later may be part of the recorded value, or share its memory.
         """
         self._index(self._old, place, old)
         if new is not None:
@@ -130,7 +131,7 @@ class SnapshotComparison:
         return numbers_differ(old[2], new[2], self._rules.tolerances)
 
     def _numbers(self, old: Node, new: Node) -> bool:
-        """Return whether the numbers of two values differ, in the less exact type."""
+        """Return whether two values' numbers differ, compared in the less exact dtype."""
         before, after = _as_numbers(old), _as_numbers(new)
         if before is None or after is None or before.numel() != after.numel():
             return False
@@ -162,7 +163,7 @@ def unchanged(before: Sequence[tuple[str, Node]], after: Sequence[tuple[str, Nod
 
 
 def _is_unseen(node: Node) -> bool:
-    """Return whether a snapshot lacks elements that would have to be compared."""
+    """Return whether elements that a comparison needs are missing in a snapshot."""
     if node[0] == "items":
         return any(_is_unseen(child) for _, child in node[2])
     return node[0] == "tensor" and (node[2] is None or bool(node[3]))
@@ -171,10 +172,10 @@ def _is_unseen(node: Node) -> bool:
 def numbers_differ(
     old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float, float, float], scale: float = 1.0
 ) -> str:
-    """Describe how elements of tensors of one type and shape differ; empty if equal.
+    """Describe how two tensors of one type and shape differ; empty if they are equal.
 
-    Elements within the tolerances are equal. ``scale`` is the size of the terms of sums that may have
-    cancelled out.
+    Differences within the tolerances do not count. ``scale`` is the size of terms that may have cancelled out
+    in a sum.
     """
     if not old.numel():
         return ""
@@ -204,9 +205,9 @@ def numbers_differ(
 
 
 def _as_numbers(node: Node) -> torch.Tensor | None:
-    """Return the numbers of a tensor, a number or a sequence of these, else ``None``.
+    """Return the flattened numbers of a tensor, a number, or a sequence of these.
 
-    The numbers are flattened.
+    Return ``None`` for any other value, and for tensors whose elements are incomplete or complex.
     """
     if node[0] == "tensor":
         return None if node[2] is None or node[3] or node[2].is_complex() else node[2].flatten()

@@ -1,6 +1,6 @@
-"""The values that statements work with, copies of them, and values of functions.
+"""The values that statements read and change, and copies of these values.
 
-The functions are those that the statements call; the values are those that they read.
+Values that are read by the functions that the statements call are included.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ Path: TypeAlias = tuple[Any, ...]
 
 @dataclass
 class TrialEnvironment:
-    """The values that statements work with: local variables and global data.
+    """The values that statements read and change: local variables and global data.
 
-    The globals are those of their module that are data. ``leaves`` are the tensors with respect to which
-    gradients are taken, by name.
+    ``shared`` are the globals of the statements' module that hold data. ``leaves`` are, by name, the tensors
+    with respect to which gradients are taken.
     """
 
     local: dict[str, Any]
@@ -52,8 +52,9 @@ class TrialEnvironment:
     def copy(self, *, gradients: bool = False) -> TrialEnvironment:
         """Return a deep copy in which values are shared as in the original.
 
-        With ``gradients`` all floating point tensors require gradients. Without, results of operations do
-        not, so that they may be changed in place.
+        With ``gradients``, all floating point tensors require gradients. Without ``gradients``, copies of
+        results of operations do not require gradients, so that statements may change these copies in place.
+        Raises :class:`TrialError`.
         """
         memo: dict[int, Any] = {}
         leaves: dict[int, torch.Tensor] = {}
@@ -89,9 +90,10 @@ class TrialEnvironment:
 
 
 def shared_data(namespace: dict[str, Any], named: Iterable[str], local: Iterable[str]) -> dict[str, Any]:
-    """Return the globals that are data.
+    """Return the globals that hold data.
 
-    They are the globals that statements name, and small ones that calls may read.
+    These are the globals in ``named``, and small globals that called functions may read. Modules
+    (``torch.nn.Module``) count only if they are in ``named``.
     """
     mentioned = set(named) - set(local)
     return {
@@ -109,7 +111,7 @@ def shared_data(namespace: dict[str, Any], named: Iterable[str], local: Iterable
 
 
 def allow_more_copies() -> None:
-    """Let ``deepcopy`` accept Python modules and locks: these hold no program values."""
+    """Let ``deepcopy`` accept Python modules and locks, which hold no values."""
     copyreg.pickle(types.ModuleType, lambda module: (importlib.import_module, (module.__name__,)))
     for make in (threading.Lock, threading.RLock):
         copyreg.pickle(type(make()), functools.partial(lambda make, _: (make, ()), make))
@@ -164,9 +166,10 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
 
 @dataclass(frozen=True)
 class ReachedConstants:
-    """Paths to numbers and texts that called functions read, and their constants.
+    """The numbers and strings that called functions read.
 
-    The constants are those in the code of the functions.
+    ``paths`` lead to numbers and strings outside the functions; ``texts`` and ``numbers`` are constants in
+    the functions' code.
     """
 
     paths: tuple[Path, ...] = ()
@@ -177,9 +180,9 @@ class ReachedConstants:
 def reached(
     statements: TrialStatements, environment: TrialEnvironment, namespace: dict[str, Any]
 ) -> ReachedConstants:
-    """Return what functions of ``namespace`` read if statements call them.
+    """Return what statements read through calls of functions of ``namespace``.
 
-    The statements may call them directly or indirectly.
+    Indirect calls count, too.
     """
     part: Any
     paths: dict[Path, None] = {}
@@ -211,7 +214,7 @@ def reached(
 
 
 def attribute_path(node: ast.AST) -> Path:
-    """Return the path of ``self.a.b``; ``()`` for anything else.
+    """Return the path of an expression such as ``self.a.b``; ``()`` for anything else.
 
     In a path, names of attributes begin with a dot.
     """
@@ -225,9 +228,10 @@ def attribute_path(node: ast.AST) -> Path:
 def _called(
     statements: TrialStatements, environment: TrialEnvironment, namespace: dict[str, Any]
 ) -> Iterator[tuple[types.FunctionType, Path, Any]]:
-    """Yield the functions that statements name, with the objects they are bound to.
+    """Yield the functions that statements name, each with its object.
 
-    Each function has the path and the value of its object.
+    Items are the function, and path and value of the object that a method is bound to; for other functions,
+    the path is empty and the value ``None``.
     """
     paths: list[Path] = [(name,) for name in statements.names]
     paths += [attribute_path(node) for node in walk((*statements.old, *statements.new))]
@@ -248,9 +252,9 @@ def _called(
 
 
 def _attribute(value: Any, name: str) -> Any:
-    """Return an attribute; ``None`` if it is missing, or if getting it would run code.
+    """Return an attribute without running the program's code.
 
-    The code is that of the program.
+    Return ``None`` if the attribute is missing or computed, such as a property.
     """
     found = inspect.getattr_static(value, name, None)
     is_stored = not hasattr(found, "__get__") or isinstance(found, _METHODS)
@@ -260,9 +264,9 @@ def _attribute(value: Any, name: str) -> Any:
 
 
 def _function(value: Any) -> types.FunctionType | None:
-    """Return the function behind a method, a decorated or a compiled function.
+    """Return the Python function in a method or in a decorated or compiled function.
 
-    The result is ``None`` for any other value.
+    Return ``None`` for any other value.
     """
     value = getattr(value, "__func__", value)  # of a method
     while isinstance(value, types.FunctionType) and hasattr(value, "__wrapped__"):
@@ -272,6 +276,6 @@ def _function(value: Any) -> types.FunctionType | None:
 
 @functools.cache
 def _codes(code: types.CodeType) -> tuple[types.CodeType, ...]:
-    """Return a code object with those of the functions defined in it."""
+    """Return a code object and the code objects of all functions defined in it."""
     inner = [item for item in code.co_consts if isinstance(item, types.CodeType)]
     return (code, *itertools.chain.from_iterable(map(_codes, inner)))

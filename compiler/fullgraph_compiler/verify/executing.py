@@ -1,4 +1,4 @@
-"""The execution of statements by themselves, and a comparison of their results."""
+"""The execution of statements alone, and a comparison of their results."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .snapshots import Node, ValueSnapshots
 from .statements import TrialStatements, code_of, walk
 
 _FORKED = "fork-based multiprocessing"
-"""Words of autograd's error in a process that was forked after autograd had started its threads
+"""Part of autograd's error message in a process that was forked after autograd had started its threads
 (``torch/csrc/autograd/engine.cpp``)."""
 
 
@@ -45,22 +45,22 @@ _NO_VALUE = ("NameError", "UnboundLocalError")
 
 
 _BARE = re.compile(r"(input )?`\w+`|the returned value")
-"""The place of a variable itself, not of a value in it."""
+"""The place of a whole variable, not of a value inside the variable."""
 
 
 class NeedsOwnProcessError(Exception):
-    """Gradients cannot be taken in this forked process."""
+    """Raised if gradients cannot be taken in a forked process."""
 
 
 @dataclass
 class StatementOutcome:
     """The outcome of one execution of statements.
 
-    ``end`` is how control left them: ``through``, ``return``, ``break``, ``continue``, or the type of an
-    exception. ``by_statement`` says that a ``raise`` or ``assert`` of the program raised the exception; then
-    ``message`` is its text. ``told`` has the output and the warnings. ``values`` are snapshots of the inputs,
-    then of names that are assigned and read later, and of the returned value. ``gradients`` has the gradient
-    of each tensor.
+    ``end`` is how control left the statements: ``through``, ``return``, ``break``, ``continue``, or the type
+    of an exception. ``by_statement`` says that a ``raise`` or ``assert`` of the program raised the exception;
+    ``message`` is then the exception's message. ``told`` has the output and the warnings. ``values`` are
+    snapshots of the inputs, then of the names that are assigned and read later, and of the returned value.
+    ``gradients`` has the gradient with respect to each leaf tensor.
     """
 
     end: str
@@ -80,7 +80,7 @@ class StatementOutcome:
 class StatementRunner:
     """A runner of statements on copies of an environment.
 
-    The copies replace the data of ``namespace``.
+    During a run, copies replace the global data in ``namespace``.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class StatementRunner:
         gradients: bool,
         branches: Any = None,
     ) -> StatementOutcome:
-        """Run statements on a copy of ``given``; with ``gradients``, always enable these."""
+        """Run statements on a copy of ``given``; with ``gradients``, enable autograd."""
         with contextlib.ExitStack() as settings:
             if gradients:
                 settings.enter_context(torch.inference_mode(False))
@@ -156,11 +156,12 @@ class StatementRunner:
     def difference(
         self, old: StatementOutcome, new: StatementOutcome, *, is_rough: bool = False
     ) -> tuple[str, bool]:
-        """Describe how the new outcome differs, and return whether its use matters.
+        """Describe how ``new`` differs from ``old``; return whether later use decides.
 
-        The second result says whether the use of the value decides if the difference matters. It does if only
-        the form of a variable differs, or if a name has no value. Then gradients are not compared: a number
-        has none. With ``is_rough``, rounding of a low precision is not a difference.
+        The description is empty without a difference. The second result is true if the difference matters
+        only for some later uses of a variable: only the form of the variable differs, or the variable has no
+        value. Gradients are not compared in that case, since a number has no gradient. With ``is_rough``,
+        rounding of a low precision is not a difference.
         """
         rules = replace(self._rules, tolerances=ROUGH) if is_rough else self._rules
         if self._errors_differ and old.is_error and new.end == "RuntimeError":
@@ -204,9 +205,9 @@ class StatementRunner:
         outcome: StatementOutcome,
         result: Any,
     ) -> list[tuple[str, Any]]:
-        """Return the values after a run; inputs come first.
+        """Return the values after a run, inputs first.
 
-        In this order, memory that other values share with inputs is found.
+        In this order, a comparison finds memory that later values share with inputs.
         """
         values = [(f"`{name}`", value) for name, value in environment.local.items()]
         values = [(f"input {place}", value) for place, value in values if not isinstance(value, _PLAIN)]
@@ -239,15 +240,15 @@ class StatementRunner:
         return f"no longer in the memory of {first}, and `{changed[0]}` is changed in place later"
 
     def _is_forgotten(self, place: str) -> bool:
-        """Return whether a place is in an assigned variable that nothing reads later."""
+        """Return whether a place belongs to an assigned variable that nothing reads later."""
         name = place.split("`")[1]
         return name in self._statements.assigned and name not in self._statements.live
 
     @contextlib.contextmanager
     def _quietly(self, shared: dict[str, Any], told: list[str]) -> Iterator[Callable[[], dict[str, Any]]]:
-        """Replace globals by copies for the context; collect output and warnings.
+        """Replace globals by copies in a context; add output and warnings to ``told``.
 
-        Both are added to ``told``.
+        The context's value is a function that returns the globals at the time of its call.
         """
         printed = io.StringIO()
         missing = object()
@@ -272,15 +273,15 @@ class StatementRunner:
 
 
 def _cond(predicate: Any, true: Any, false: Any, operands: Any = ()) -> Any:
-    """Replace ``torch.cond``.
+    """Compute ``torch.cond`` in plain Python.
 
-    Its gradients need Dynamo in torch 2.13, even in uncompiled code.
+    In torch 2.13, gradients of ``torch.cond`` need Dynamo even in uncompiled code.
     """
     return (true if predicate else false)(*operands)
 
 
 class _UnboundValue:
-    """A marker for a name without a value."""
+    """A marker for a variable without a value."""
 
 
 _UNBOUND: Node = ("opaque", _UnboundValue.__qualname__)
@@ -298,9 +299,9 @@ def _snapshots_of(values: list[tuple[str, Any]]) -> list[tuple[str, Node]]:
 def _gradients(
     values: list[tuple[str, Any]], leaves: dict[str, torch.Tensor]
 ) -> dict[str, torch.Tensor | None]:
-    """Return the gradients of a weighted sum of all outputs.
+    """Return the gradients of a weighted sum of all outputs, by the name of the leaf.
 
-    The weights depend only on the names of the outputs.
+    The weights depend only on the names and shapes of the outputs.
     """
     outputs = [
         (name, tensor)
@@ -333,7 +334,7 @@ def _gradients(
 def _gradient_difference(
     old: torch.Tensor | None, new: torch.Tensor | None, tolerances: tuple[float, float, float]
 ) -> str:
-    """Describe how gradients differ; no gradient equals zeros."""
+    """Describe how gradients differ; a missing gradient equals zeros."""
     if old is None and new is None:
         return ""
     before = torch.zeros_like(new) if old is None and new is not None else old
@@ -344,9 +345,9 @@ def _gradient_difference(
 
 
 def _warning(warned: warnings.WarningMessage) -> str:
-    """Return the text of a program's warning; empty for torch's warnings.
+    """Return the text of a program's warning; empty for a warning of torch.
 
-    Warnings of torch are about operations.
+    torch warns about single operations, which an edit may replace.
     """
     text = f"{warned.category.__name__}: {warned.message}"
     is_of_torch = warned.filename.startswith(torch_compat.folder()) or _BY_TORCH in text

@@ -1,6 +1,6 @@
 """Observed calls at places of a program: arguments, results and side effects.
 
-Calls are also observed with other sizes.
+Each call is also observed with other sizes.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def observe_calls(request: CallsRequest, sink: Sink) -> None:
 
 @dataclass
 class _PlaceRecord:
-    """A place with the calls that were seen there."""
+    """The calls seen at one place."""
 
     place: CallPlace
     fixed: frozenset[int] = frozenset()
@@ -79,7 +79,7 @@ class _ObservingSession:
         self._busy = False
 
     def instrumented(self) -> tuple[SourceText, ...]:
-        """Return the run's source texts; calls at the places go through :meth:`call`."""
+        """Return the run's source texts, with calls at the places sent to :meth:`call`."""
         texts = {real_name(item.filename): item for item in self._request.texts}
         for filename in dict.fromkeys(real_name(place.filename) for place in self._request.places):
             states = [item for item in self._states.values() if real_name(item.place.filename) == filename]
@@ -90,7 +90,7 @@ class _ObservingSession:
         return tuple(texts.values())
 
     def call(self, number: int, function: Any, /, *args: Any, **kwargs: Any) -> Any:
-        """Observe a function of the program on copies of its arguments, then call it."""
+        """Observe a function on copies of its arguments, then call it normally."""
         state = self._states[number]
         if not self._busy and not state.seen.problem and len(state.signatures) < _MOST_SEEN:
             self._busy = True
@@ -128,9 +128,9 @@ class _ObservingSession:
         )
 
     def _apart(self, look: Callable[[], tuple[CallSeen, ...] | str]) -> tuple[CallSeen, ...] | str:
-        """Call ``look`` in a child process; return its result, or why there is none.
+        """Call ``look`` in a child process; return its result, or a failure as text.
 
-        In the child, side effects and crashes at unfit sizes do no harm. The reason is in words.
+        Side effects and crashes at unsuitable sizes stay in the child process.
         """
         if sys.platform != "linux" or torch.cuda.is_initialized():
             return look()
@@ -147,14 +147,14 @@ class _ObservingSession:
 
 @dataclass(frozen=True)
 class _CopiedCall:
-    """A function and its arguments, to be called on copies of them."""
+    """A function and its arguments; calls get copies of the arguments."""
 
     function: Any
     given: CallArguments
     fixed: frozenset[int]
 
     def as_given(self) -> tuple[CallSeen, ...] | str:
-        """Return the call as the program makes it.
+        """Return the observed call with the program's own arguments.
 
         If the function cannot be an operator, return the reason.
         """
@@ -171,7 +171,10 @@ class _CopiedCall:
         return (first.seen,)
 
     def varied(self) -> tuple[CallSeen, ...]:
-        """Return calls with other sizes, numbers and values, except those that raise."""
+        """Return observed calls with other sizes, numbers and values.
+
+        Calls that raise are left out.
+        """
         made = list(variations(self.given, self.fixed))
         if torch.is_grad_enabled():
             made.append(requiring_gradients(self.given))
@@ -227,7 +230,7 @@ class _CallResult:
 
 
 def _state(function: Any) -> str:
-    """Return the small values of a function's module, as text."""
+    """Return the small global values of a function's Python module, as text."""
     namespace = getattr(inspect.unwrap(function), "__globals__", {})
     return repr(shared_data(namespace, (), ()))
 
@@ -283,7 +286,7 @@ def _marked(value: ValueSeen, marks: Iterator[bool]) -> ValueSeen:
 
 
 def _tensors(given: CallArguments) -> list[torch.Tensor]:
-    """Return the tensors that :func:`value_seen` describes, in its order."""
+    """Return the tensors that :func:`value_seen` describes, in the same order."""
     return [
         tensor
         for value in given.values()
@@ -293,7 +296,7 @@ def _tensors(given: CallArguments) -> list[torch.Tensor]:
 
 
 def _aliases(inputs: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> list[bool]:
-    """Return for each result whether it shares memory with an input or earlier result."""
+    """Return whether each result shares memory with an input or an earlier result."""
     known = list(inputs)
     found = []
     for result in results:
@@ -322,9 +325,9 @@ def _equal(one: torch.Tensor, other: torch.Tensor) -> bool:
 
 
 def _failed_check(operator: Any, given: CallArguments, gradients: bool) -> str:
-    """Return the first failing check of ``torch.library.opcheck``, with its reason.
+    """Return the first failing test of ``torch.library.opcheck`` and its reason.
 
-    The result is empty if no check fails.
+    Return an empty string if no test fails.
     """
     own = requiring_gradients(given) if gradients else copied(given)
     tests = _CHECKS_OF_DRAWS if torch.Tag.nondeterministic_seeded in operator._opoverload.tags else _CHECKS
@@ -339,12 +342,13 @@ def _failed_check(operator: Any, given: CallArguments, gradients: bool) -> str:
 
 
 _CHECKS_OF_DRAWS = ("test_schema", "test_autograd_registration", "test_faketensor")
-"""The checks for an operator that draws random numbers: the others compare two calls, whose draws differ."""
+"""The checks for an operator that draws random numbers: other checks compare two calls, whose draws
+differ."""
 _CHECKS = (*_CHECKS_OF_DRAWS, "test_aot_dispatch_dynamic")
 
 
 class _ProbeTransformer(ast.NodeTransformer):
-    """A transformer that replaces calls by probes."""
+    """A transformer that replaces the calls at the places by probes."""
 
     def __init__(self, text: str, states: Sequence[_PlaceRecord]) -> None:
         self._lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

@@ -24,13 +24,14 @@ from .surroundings import SurroundingState
 
 _SEED = 0
 _MOST_GRADIENTS = 4
-"""How many gradients of one input are recorded: it may be part of several backward passes."""
+"""The most gradients of one input to record: an input may be part of several backward passes."""
 _STATE_ELEMENTS = 1 << 14
-"""How many elements of a parameter or buffer are recorded: fewer than of results, as each call has them."""
+"""The most elements of a parameter or buffer to record. The limit is lower than for results, since every call
+records all parameters and buffers."""
 
 
 def set_seeds(seed: int) -> None:
-    """Seed Python's, torch's and, if it is imported, NumPy's random numbers."""
+    """Seed the random numbers of Python, torch and, if NumPy is imported, NumPy."""
     random.seed(seed)
     torch.manual_seed(seed)
     if "numpy" in sys.modules:
@@ -39,9 +40,9 @@ def set_seeds(seed: int) -> None:
 
 @contextlib.contextmanager
 def same_draws() -> Iterator[None]:
-    """Restore the random state of Python and torch after the context.
+    """Restore the random state of Python and torch at the end of the context.
 
-    So the context changes no later draw.
+    Draws in the context do not change later draws.
     """
     saved = random.getstate(), torch.get_rng_state()
     try:
@@ -63,7 +64,7 @@ def random_states() -> dict[str, str]:
 
 
 def new_record(call: CompiledCall) -> dict[str, Any]:
-    """Return an empty record of a call."""
+    """Return the empty recording of a call."""
     return {
         "name": call.name,
         "values": [],
@@ -78,12 +79,12 @@ def new_record(call: CompiledCall) -> dict[str, Any]:
 
 
 def modes_of(modules: Iterable[torch.nn.Module]) -> list[tuple[torch.nn.Module, bool]]:
-    """Return modules and their submodules, each with whether it is in training mode."""
+    """Return modules and their submodules, each with its mode: true is training mode."""
     return [(inner, inner.training) for module in modules for inner in module.modules()]
 
 
 def set_modes(modes: Iterable[tuple[torch.nn.Module, bool]]) -> None:
-    """Put modules into the given modes."""
+    """Put each module into the given mode; true is training mode."""
     for module, training in modes:
         if module.training != training:
             module.training = training
@@ -109,7 +110,7 @@ class CallRecorder(CallWatcher):
         self._surroundings: SurroundingState | None = None
         self._left: list[tuple[str, Node]] = []
         self._again: list[dict[str, Any]] = []
-        """The records of repeated calls."""
+        """The recordings of repeated calls."""
         self._given: list[tuple[str, Node]] = []
         self._watched: list[tuple[dict[str, Any], str, weakref.ref[torch.Tensor]]] = []
         # A backward pass in a compiled function would compile the hooks, too.
@@ -118,14 +119,14 @@ class CallRecorder(CallWatcher):
     def install(self) -> None:
         """Record calls from now on, and seed random numbers.
 
-        Each recorded run draws the same numbers.
+        The seed is the same in every recorded run.
         """
         super().install()
         self._surroundings = SurroundingState()
         set_seeds(_SEED)
 
     def finish(self) -> None:
-        """Record gradients and surroundings at the end of the program."""
+        """Record gradients and surroundings when the program has ended."""
         self.over = True
         gc.collect()  # else an unreachable tensor would have a gradient in some runs and not in others
         for record, place, reference in self._watched:
@@ -149,7 +150,7 @@ class CallRecorder(CallWatcher):
     def make_again(self, call: CompiledCall, words: str, gradients: bool) -> None:
         """Repeat a call, and record it.
 
-        ``words`` name its values; with ``gradients``, its gradients are recorded, too.
+        ``words`` describe the call's values. With ``gradients``, record the call's gradients, too.
         """
         set_seeds(_SEED)
         record = {**new_record(call), "again": words, "form": _form_of(call)}
@@ -172,7 +173,7 @@ class CallRecorder(CallWatcher):
             self._again.append(record)
 
     def begin(self, call: CompiledCall) -> None:
-        """Begin a record, and watch the gradients of the call's inputs."""
+        """Begin the recording of a call, and watch the gradients of its inputs."""
         self._keep_call(call)
         record = new_record(call)
         self._records.append(record)
@@ -190,7 +191,7 @@ class CallRecorder(CallWatcher):
         self._keep_values(call, [("result", result)], self._records[-1])
 
     def fail(self, call: CompiledCall, error: Exception) -> None:
-        """Record the exception of a call, and its side effects until then."""
+        """Record the exception of a call, and the side effects that the call had before."""
         self._reset_modes()
         self._keep_error(call, error, self._records[-1])
 
@@ -200,7 +201,7 @@ class CallRecorder(CallWatcher):
         self._keep_values(call, [], record)
 
     def _set_modes(self, call: CompiledCall, record: dict[str, Any]) -> None:
-        """Record each module's train/eval mode; flip it on request (``other_mode``)."""
+        """Record each module's training or evaluation mode; with ``other_mode``, flip it."""
         roots = [module for _, module in modules_of(call)]
         record["modes"] = ["training" if module.training else "evaluation" for module in roots]
         if self._other_mode:
@@ -253,7 +254,7 @@ def inputs_of(call: CompiledCall) -> list[tuple[str, Any]]:
 def gradients_of(call: CompiledCall, result: Any) -> dict[str, Node]:
     """Return the gradients of a weighted sum of all results.
 
-    The gradients are those with respect to leaf inputs and parameters.
+    The gradients are with respect to inputs and parameters that are leaves.
     """
     outputs = [value for _, value in tensors_in("", result) if value.requires_grad and value.numel()]
     leaves = {
@@ -272,7 +273,7 @@ def gradients_of(call: CompiledCall, result: Any) -> dict[str, Node]:
 
 
 def differentiable(call: CompiledCall) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors and parameters that a call reads, with their names."""
+    """Yield the tensors and parameters that a call can read, with their names."""
     yield from tensors_in("input", (call.args, call.kwargs))
     for place, module in modules_of(call):
         yield from tensors_in(place, module)
@@ -280,10 +281,7 @@ def differentiable(call: CompiledCall) -> Iterator[tuple[str, torch.Tensor]]:
 
 
 def modules_of(call: CompiledCall) -> Iterator[tuple[str, torch.nn.Module]]:
-    """Yield the modules that a function uses but does not get, with their names.
-
-    None of them is an argument of the function.
-    """
+    """Yield the modules that a function uses, except its arguments, with their names."""
     if call.owner is not None:
         yield f"`{call.name}`", call.owner
         return
@@ -294,7 +292,7 @@ def modules_of(call: CompiledCall) -> Iterator[tuple[str, torch.nn.Module]]:
 
 
 def _named(call: CompiledCall) -> Iterator[tuple[str, Any]]:
-    """Yield the closure and global variables that a function names, with their names."""
+    """Yield the closure variables and globals that a function names: name and value."""
     function = getattr(call.function, "__func__", call.function)
     if not isinstance(function, types.FunctionType):
         return
@@ -309,7 +307,7 @@ def _named(call: CompiledCall) -> Iterator[tuple[str, Any]]:
 
 
 def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors in a value, and the parameters of modules, with their names."""
+    """Yield the tensors in a value, and its modules' parameters, with their names."""
     if isinstance(value, torch.Tensor):
         yield place, value
     elif isinstance(value, torch.nn.Module):
@@ -324,6 +322,6 @@ def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, to
 
 
 def _form_of(call: CompiledCall) -> list[str]:
-    """Return the types of a call's arguments."""
+    """Return the name and type of each argument of a call."""
     given = [*enumerate(call.args), *call.kwargs.items()]
     return [f"{place}: {type(value).__qualname__}" for place, value in given]

@@ -1,4 +1,4 @@
-"""The sizes in arguments of calls, and copies of arguments with other sizes."""
+"""The sizes in the arguments of calls, and copies of arguments with other sizes."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ _MOST_ELEMENTS = 1 << 27
 
 
 class ArgumentSizeError(Exception):
-    """Arguments cannot be made with a size; the text says why."""
+    """Arguments cannot be made with a requested size; the message says why."""
 
 
 class SizeSlot(NamedTuple):
     """A size in a call: a dimension of a tensor, or an integer.
 
-    It is dimension ``dim`` of the tensor at ``place``; if ``dim`` is ``None``, the integer at ``place``.
+    The slot is dimension ``dim`` of the tensor at ``place``, or the integer at ``place`` if ``dim`` is
+    ``None``.
     """
 
     place: str
@@ -37,7 +38,7 @@ class SizeSlot(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The slot as ``--sizes`` names it: ``x.0``."""
+        """The slot as written after ``--sizes``, such as ``x.0``."""
         return self.place if self.dim is None else f"{self.place}.{self.dim}"
 
 
@@ -47,9 +48,9 @@ Change = Mapping[SizeSlot, int]
 
 @dataclass
 class CallForm:
-    """The calls of a function with arguments of the same types.
+    """The calls of one function with arguments of the same types.
 
-    It has the last call, and the sizes of all calls.
+    ``call`` is the last call; ``sizes`` are the sizes of all calls.
     """
 
     call: CompiledCall
@@ -58,32 +59,32 @@ class CallForm:
     sizes: dict[tuple[int, ...], dict[SizeSlot, int]] = field(default_factory=dict)
 
     def add(self, call: CompiledCall, given: dict[str, Any]) -> None:
-        """Record one more call."""
+        """Record another call."""
         self.call, self.given = call, given
         self.last = dict(sizes_of(given))
         self.sizes.setdefault(tuple(self.last.values()), self.last)
 
     def seen(self, slot: SizeSlot) -> list[int]:
-        """Return the sizes that a slot had, in order."""
+        """Return the distinct sizes of a slot, in the order of the calls."""
         return list(dict.fromkeys(item[slot] for item in self.sizes.values() if slot in item))
 
     def varies(self, slot: SizeSlot) -> bool:
-        """Return whether a slot had several values."""
+        """Return whether a slot had more than one size."""
         return len(self.seen(slot)) > 1
 
     def has(self, slot: SizeSlot) -> bool:
-        """Return whether the calls have this dimension."""
+        """Return whether the slot is a dimension that the last call has."""
         return slot.dim is not None and slot in self.last
 
     def together(self, slot: SizeSlot) -> list[SizeSlot]:
-        """Return the slots whose sizes equalled this one's in all calls, this one first."""
+        """Return ``slot``, then the slots that had the same size as ``slot`` in all calls."""
         others = (item for item in self.last if item != slot and self._is_number_in_use(item))
         return [slot, *(item for item in others if self._line(slot, item) == (1, 0))]
 
     def related(self, slot: SizeSlot, new: int) -> dict[SizeSlot, int]:
-        """Return the sizes that were linear functions of one size, with their new values.
+        """Return the sizes that follow from the size ``new`` of ``slot``.
 
-        The result maps slots to their values if the size of ``slot`` is ``new``.
+        The result has ``slot`` itself, and every slot that was a linear function of ``slot`` in all calls.
         """
         found = {slot: new}
         for other in self.last:
@@ -98,14 +99,14 @@ class CallForm:
     def _is_number_in_use(self, slot: SizeSlot) -> bool:
         """Return whether a slot is a dimension, or an integer that changed.
 
-        Any other integer may be an arbitrary constant.
+        An integer that did not change may be an arbitrary constant.
         """
         return slot.dim is not None or self.varies(slot)
 
     def _line(self, slot: SizeSlot, other: SizeSlot) -> tuple[float, float] | None:
-        """Return factor and offset if ``other`` was linear in ``slot`` in all calls.
+        """Return factor and offset if ``other`` was always a linear function of ``slot``.
 
-        The result is ``None`` otherwise.
+        Return ``None`` if it was not.
         """
         pairs = list(
             dict.fromkeys(
@@ -123,7 +124,7 @@ class CallForm:
 
 
 class CallForms(dict[Any, CallForm]):
-    """At most ``most`` forms of calls, with torch's settings at the last call of each."""
+    """At most ``most`` forms of calls, each with torch's settings at its last call."""
 
     def __init__(self, most: int) -> None:
         super().__init__()
@@ -131,9 +132,9 @@ class CallForms(dict[Any, CallForm]):
         self.settings: dict[Any, TorchSettings] = {}
 
     def keep(self, call: CompiledCall, *more: object) -> None:
-        """Record the form of a call, if its arguments can be read.
+        """Record the form of a call, unless its arguments cannot be read.
 
-        Calls with different ``more`` are recorded separately.
+        Calls with different ``more`` are recorded as different forms.
         """
         with contextlib.suppress(Exception):
             given = arguments(call)
@@ -144,7 +145,7 @@ class CallForms(dict[Any, CallForm]):
 
 
 def arguments(call: CompiledCall) -> dict[str, Any]:
-    """Return a call's arguments by parameter name: positional ones first, in order."""
+    """Return a call's arguments by parameter name, positional arguments first."""
     target = call.owner.forward if call.owner is not None else call.function
     try:
         parameters = list(inspect.signature(target).parameters.values())
@@ -159,9 +160,9 @@ def arguments(call: CompiledCall) -> dict[str, Any]:
 
 
 def form_of(call: CompiledCall, given: dict[str, Any]) -> tuple[Any, ...]:
-    """Return a key of a function and of the form of its arguments.
+    """Return a key for a call's function and the form of its arguments.
 
-    The form has their names, types, ranks and ``requires_grad``.
+    The form consists of the arguments' names, types, ranks and ``requires_grad``.
     """
     parts = [
         (place, value.dtype, value.dim(), value.requires_grad) if isinstance(value, torch.Tensor)
@@ -172,7 +173,7 @@ def form_of(call: CompiledCall, given: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def sizes_of(given: Mapping[str, Any]) -> Iterator[tuple[SizeSlot, int]]:
-    """Yield all slots of arguments with their sizes; modules have none."""
+    """Yield all slots of arguments with their sizes; modules have no slots."""
     for place, value in _leaves(given):
         if isinstance(value, torch.Tensor):
             shape = value.shape if is_plain(value) else ()
@@ -187,16 +188,17 @@ def is_there(place: str, given: Mapping[str, Any]) -> bool:
 
 
 def marked(given: Mapping[str, Any]) -> Iterator[SizeSlot]:
-    """Yield the dimensions that the program has marked as dynamic."""
+    """Yield the dimensions that the program marked as dynamic (``mark_dynamic``)."""
     for place, value in _leaves(given):
         if isinstance(value, torch.Tensor):
             yield from (SizeSlot(place, dim) for dim in dynamo_compat.marked_dimensions(value))
 
 
 class ArgumentMaker:
-    """A maker of new arguments for a call, with a change of sizes.
+    """A maker of new arguments for a call, with changed sizes.
 
-    Tensors that the arguments share stay shared.
+    Arguments that share a tensor also share the new tensor. With ``scaled``, integers that may be indices are
+    scaled to the first changed size.
     """
 
     def __init__(self, form: CallForm, change: Change, *, scaled: bool = False) -> None:
@@ -253,7 +255,7 @@ class ArgumentMaker:
 
 
 def _leaves(given: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
-    """Yield the values in nested containers, with their places."""
+    """Yield the values in nested containers, each with its place."""
     for name, value in given.items():
         yield from _leaves_in(name, value)
 
@@ -277,9 +279,9 @@ def _filled(value: dict[Any, Any], items: dict[Any, Any]) -> dict[Any, Any]:
 
 
 def _like(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
-    """Return a tensor of another shape with the same range of values.
+    """Return a tensor of another shape with random values in the same range.
 
-    Its strides have the same order.
+    The order of the strides is that of the original.
     """
     order = sorted(range(tensor.dim()), key=lambda dim: (-tensor.stride(dim), dim))
     made = torch.empty([shape[dim] for dim in order], dtype=tensor.dtype, device=tensor.device)
@@ -304,7 +306,7 @@ def _like(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
 
 
 def _scaled(tensor: torch.Tensor, old: int, new: int) -> torch.Tensor:
-    """Scale integers that may be indices or offsets of a dimension to its new size."""
+    """Scale integers to a dimension's new size if they may be indices or offsets."""
     is_index = tensor.dtype in (torch.int32, torch.int64) and tensor.numel() > 0
     if is_index and int(tensor.min()) >= 0 and int(tensor.max()) <= old:
         return tensor * new // old

@@ -1,4 +1,4 @@
-"""A recorded run: results go into a file; calls may be repeated with other sizes."""
+"""A recorded run: save its results; optionally repeat its calls at other sizes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .unseen import UnseenSizes
 def run_recorded(request: RunRequest, sink: Sink) -> None:
     """Run a request's program, and write its results to the file ``request.record``.
 
-    If the request has ``added`` sizes, they are tried after the program.
+    If the request has ``added`` sizes, try them after the program.
     """
     sizes = UnseenSizes(request.added, request.patience / 2) if request.added is not None else None
     # At other depths each repeated call would be compiled once more, which takes long.
@@ -58,7 +58,7 @@ def run_recorded(request: RunRequest, sink: Sink) -> None:
             if isinstance(fact, ProgramRaised):
                 recorder.raised.append([fact.error, fact.message])
             elif isinstance(fact, RunFinished):
-                recorder.save(Path(request.record))  # this fact is the end of the run for the server
+                recorder.save(Path(request.record))  # for ``fullgraph_server``, this fact ends the run
                 sink([*sizes.outcomes] if sizes is not None else [])
         sink(facts)
 

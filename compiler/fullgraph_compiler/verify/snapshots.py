@@ -1,7 +1,8 @@
 """Snapshots: values as data that can be saved and compared later.
 
 A snapshot is a tree of tuples, lists, dictionaries, numbers, strings and tensors, which ``torch.load`` reads
-without running code. It has the structure of the values, and records where an object or memory occurs again.
+without running code. The tree has the structure of the values, and shows where the same object or memory
+occurs again.
 """
 
 from __future__ import annotations
@@ -16,22 +17,22 @@ import torch
 from ..compat import torch_compat
 
 MOST_ELEMENTS = 1 << 20
-"""The maximum for a tensor; for a larger one, the snapshot has evenly spaced elements and two sums."""
+"""The most elements of a tensor to keep; of a larger tensor, keep evenly spaced elements and two sums."""
 _MOST_NODES = 10_000
 _MOST_DEPTH = 12
 
 Node: TypeAlias = tuple[Any, ...]
 """A snapshot of a value: ``("value", type, value)``, ``("tensor", properties, elements, sums, memory)``,
 ``("items", type, [(key, node)])``, ``("seen", place)``, or ``("opaque", type)``. ``memory`` is the place of
-an earlier tensor in the same memory (or empty), ``place`` that of the same object seen earlier."""
+an earlier tensor in the same memory (or empty), ``place`` is where the same object occurred before."""
 
 
 class ValueSnapshots:
-    """A taker of snapshots, which recognizes objects and memory that values share.
+    """A taker of snapshots that recognizes objects and memory which values share.
 
     A tensor's snapshot has at most ``elements`` elements. ``incomplete`` says that something was left out:
-    tensors after ``budget`` elements in all, or parts of a value with too many. With ``packages``, only
-    objects of these packages are looked into.
+    the elements of tensors after ``budget`` elements in all, or parts of a value with too many parts. With
+    ``packages``, the snapshot of an object of any other package is only its type.
     """
 
     def __init__(
@@ -113,14 +114,14 @@ class ValueSnapshots:
 def _strides(tensor: torch.Tensor) -> list[int]:
     """Return the strides that matter for the layout.
 
-    Strides of dimensions of size one do not matter.
+    Strides of dimensions of size one are left out.
     """
     sizes = zip(tensor.shape, tensor.stride(), strict=True)
     return [int(stride) for size, stride in sizes if size > 1] if tensor.numel() > 1 else []
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Return whether a tensor's elements are in memory that this process can read."""
+    """Return whether this process can read a tensor's elements."""
     return (
         tensor.layout is torch.strided
         and not tensor.is_nested
@@ -141,7 +142,7 @@ _OPAQUE = (
     torch.Generator,
 )
 _OF_MODULES = frozenset(vars(torch.nn.Module()))
-"""The attributes that every module has, ``training`` among them."""
+"""The attributes of every module, including ``training``."""
 
 
 def _children(value: Any) -> Iterator[tuple[str, Any]]:
@@ -184,9 +185,9 @@ def _package(value: Any) -> str:
 
 
 def _storable(value: Any) -> Any:
-    """Return a number or text in a form that ``torch.load`` reads.
+    """Return a number or string in a form that ``torch.load`` reads.
 
-    Large integers become text.
+    Integers of more than 63 bits become strings.
     """
     return repr(value) if isinstance(value, int) and value.bit_length() > 63 else value
 

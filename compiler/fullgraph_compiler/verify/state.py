@@ -1,6 +1,6 @@
-"""Snapshot and restore torch's settings, modules and variables.
+"""Snapshots of torch's settings, modules and variables.
 
-So repeated calls start equal.
+They are restored before each repeated call, so that all start equal.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .recording import modes_of, modules_of, set_modes
 
 
 class TorchSettings:
-    """torch's settings at a call: gradients, autocast, default type, module modes."""
+    """torch's settings at a call: gradients, autocast, default dtype, module modes."""
 
     def __init__(self, call: CompiledCall) -> None:
         self.skips_guards = dynamo_compat.skips_guards()
@@ -39,7 +39,7 @@ class TorchSettings:
 
     @contextlib.contextmanager
     def again(self) -> Iterator[None]:
-        """Apply these settings in a context."""
+        """Apply these settings within a context."""
         modes = [(module, module.training) for module, _ in self._modes]
         dtype = torch.get_default_dtype()
         with contextlib.ExitStack() as stack:
@@ -58,9 +58,9 @@ class TorchSettings:
 
 
 class CallState:
-    """A snapshot of what a call may change other than its arguments.
+    """A snapshot of the state, other than its arguments, that a call may change.
 
-    It has modules and named variables.
+    It contains modules, and the global and closure variables that the function names.
     """
 
     def __init__(self, call: CompiledCall) -> None:
@@ -80,7 +80,7 @@ class CallState:
                     self._keep({"": cell.cell_contents}, renewed=False)
 
     def put_back(self) -> None:
-        """Restore the snapshot; it can be restored again."""
+        """Restore the snapshot. It can be restored any number of times."""
         with torch.no_grad():
             for restore in self._restore:
                 restore()
@@ -137,9 +137,9 @@ class _TensorContents:
 
     @staticmethod
     def _version_of(tensor: torch.Tensor) -> int | None:
-        """Return the version of a parameter; ``None`` for buffers.
+        """Return the version counter of a parameter; ``None`` for a buffer.
 
-        Kernels change buffers without a new version.
+        Kernels may change a buffer without increasing its version.
         """
         is_told = isinstance(tensor, torch.nn.Parameter) and not tensor.is_inference()
         return tensor._version if is_told else None

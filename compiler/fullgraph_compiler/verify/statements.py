@@ -1,6 +1,6 @@
-"""Statements that an edit replaces: find, probe and compile them.
+"""Statements that an edit replaces: find them, insert a probe, and compile them.
 
-A probe is put before the statements; they are compiled as functions.
+The probe is a call before the statements. Old and new statements are compiled as functions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from ..facts import Trial
 
 PROBE = "__fullgraph_probe__"
-"""The name of the builtin that is called with the number of a trial before its statements."""
+"""The name of the probe: a builtin, called with a trial's number before the statements of the trial."""
 _COMPILING = ("is_compiling", "is_dynamo_compiling")
 _LOOKS = frozenset({"locals", "vars", "eval", "exec", "dir"})
 _CHANGES = frozenset(
@@ -30,19 +30,19 @@ _CHANGES = frozenset(
 
 
 class TrialError(Exception):
-    """The reason why statements cannot be tried, as a sentence."""
+    """Statements cannot be tried; the message is a sentence that says why."""
 
 
 @dataclass(frozen=True)
 class TrialStatements:
-    """Statements of one block of a function, and the statements that replace them.
+    """Statements of one block of a function, and the new statements that replace them.
 
-    ``live`` are the names that are read after them, ``changed_later`` the names whose values may be changed
-    in-place after them. ``global_names`` are those that the function declares ``global``. ``class_name`` is
-    the class around the function, for private names. ``ends_turn`` says that they are the last in the body of
-    a loop, where ``continue`` has no effect. ``runs_skipped``, ``errors_differ`` and ``prints`` are those of
-    the trial. ``chosen`` are variables to which the function assigned one of two constants before, depending
-    on the truth of local variables.
+    ``live`` are the names that are read after the statements, ``changed_later`` the names whose values may be
+    changed in place after them. ``global_names`` are the names that the function declares ``global``.
+    ``class_name`` is the class around the function, needed for private names. ``ends_turn`` says that the
+    statements are the last in the body of a loop, where ``continue`` has no effect. ``runs_skipped``,
+    ``errors_differ`` and ``prints`` are copied from the trial. ``chosen`` are variables to which the function
+    earlier assigned one of two constants, depending on the truth of local variables.
     """
 
     old: tuple[ast.stmt, ...]
@@ -62,14 +62,14 @@ class TrialStatements:
     def kept(self) -> frozenset[str]:
         """New statements whose branches do not count, as ``ast.dump`` writes them.
 
-        There are some only if ``runs_skipped``.
+        Empty unless ``runs_skipped``.
         """
         nodes = [node for node in walk_own(self.new) if isinstance(node, (ast.Assign, ast.Expr, ast.If))]
         return frozenset(map(ast.dump, nodes)) if self.runs_skipped else frozenset()
 
     @property
     def names(self) -> list[str]:
-        """The names in old and new statements, in order."""
+        """The names in the old and new statements, in order."""
         nodes = [node for node in walk((*self.old, *self.new)) if isinstance(node, ast.Name)]
         found = dict.fromkeys(node.id for node in nodes)
         if "super" in found and self.first_argument:
@@ -78,14 +78,14 @@ class TrialStatements:
 
     @property
     def assigned(self) -> frozenset[str]:
-        """The names that old or new statements assign or delete."""
+        """The names that the old or new statements assign or delete."""
         return frozenset(_assigned((*self.old, *self.new)))
 
 
 def find(tree: ast.Module, trial: Trial) -> TrialStatements:
     """Return the statements of a trial, and insert a probe before them into ``tree``.
 
-    The probe is a call. Raises :class:`TrialError`.
+    Raises :class:`TrialError`.
     """
     new = _parsed(trial.text)
     found = _search(tree, trial.row, trial.end_row, _EnclosingScope())
@@ -129,12 +129,13 @@ def find(tree: ast.Module, trial: Trial) -> TrialStatements:
 def code_of(
     nodes: Iterable[ast.stmt], statements: TrialStatements, parameters: Sequence[str], given: Iterable[str]
 ) -> types.CodeType:
-    """Return the code of a function that makes a function of the statements.
+    """Return the code of a function that returns the statements as a function.
 
-    The returned function has local variables as parameters. The arguments of the outer function are the class
-    for ``super()``, then those in ``given``: ``keep`` is called with all local variables at the end, ``left``
-    gets ``break`` or ``continue``, ``through`` is returned if the statements do not return, instrumented
-    statements call ``branches``, and ``cond`` stands in for ``torch.cond``.
+    The returned function has local variables as parameters. The parameters of the outer function are the
+    class for ``super()``, then those in ``given``: ``keep`` is called with all local variables at the end,
+    ``left`` is a list to which ``break`` or ``continue`` is appended, ``through`` is returned if the
+    statements do not return, ``branches`` is called by instrumented statements, and ``cond`` replaces
+    ``torch.cond``.
     """
     body = [_CondTransformer().visit(copy.deepcopy(node)) for node in nodes] or [ast.Pass()]
     leaves = _LoopExitTransformer()
@@ -172,14 +173,14 @@ def asks_for_compiling(nodes: Iterable[ast.stmt]) -> bool:
 
 
 def walk(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield these nodes and all nodes below them, in the order of the text."""
+    """Yield ``nodes`` and all nodes below them, in source order."""
     for node in nodes:
         yield node
         yield from walk(ast.iter_child_nodes(node))
 
 
 def walk_own(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """Yield nodes as :func:`walk` does, without bodies of functions that they define."""
+    """Yield nodes as :func:`walk` does, but not the bodies of nested functions."""
     for node in nodes:
         yield node
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
@@ -198,7 +199,7 @@ class _EnclosingScope:
     class_name: str = ""
     function: ast.FunctionDef | ast.AsyncFunctionDef | None = None
     loop_row: int = 0
-    """The row of the outermost loop in the function; 0 without one."""
+    """The row of the outermost loop around the statements in the function; 0 without a loop."""
 
 
 def _search(
@@ -257,7 +258,7 @@ def _outside(function: ast.AST, excluded: list[ast.stmt]) -> Iterator[ast.AST]:
 
 
 def _chosen(nodes: Iterable[ast.AST], row: int) -> Iterator[tuple[str, ast.IfExp]]:
-    """Yield choices of constants above a row.
+    """Yield the variables above a row to which a choice of constants is assigned.
 
     An example is ``attentions = () if output_attentions else None``.
     """
@@ -294,16 +295,16 @@ def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _read_inside(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield the names that nested functions read: these may be called at any time."""
+    """Yield the names that nested functions read; these may run at any time."""
     for node in nodes:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             yield from _read(ast.walk(node))
 
 
 def _always_live(function: ast.AST, nodes: Iterable[ast.stmt]) -> frozenset[str]:
-    """Return the names that outlive the function, or that ``locals`` may read.
+    """Return the names that outlive the function, or that ``locals()`` may read.
 
-    Functions like ``locals`` count, too.
+    ``vars``, ``eval``, ``exec`` and ``dir`` count like ``locals``.
     """
     declared = {
         name
@@ -341,9 +342,9 @@ def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _with_views(changed: Iterable[str], nodes: Iterable[ast.AST]) -> set[str]:
-    """Return names, and names that may share their memory.
+    """Return the names in ``changed``, and the names that may share memory with them.
 
-    That is ``x`` for ``y = x[0]``, but not for ``y = x * 2``.
+    For example, ``y = x[0]`` shares memory with ``x``; ``y = x * 2`` does not.
     """
     found = set(changed)
     views = [
@@ -370,7 +371,7 @@ def _root(node: ast.AST) -> str:
 
 
 def _mangled(nodes: list[ast.stmt], class_name: str) -> list[ast.stmt]:
-    """Mangle private names in place, as Python does in the class around the function."""
+    """Mangle private names in place, as Python does in the class ``class_name``."""
     for node in walk(nodes):
         for part in ("id", "attr"):
             name = getattr(node, part, "")
@@ -400,7 +401,7 @@ class _CondTransformer(ast.NodeTransformer):
 
 
 class _LoopExitTransformer(ast.NodeTransformer):
-    """A transformer that records ``break`` and ``continue`` of the surrounding loop."""
+    """A transformer that records ``break`` and ``continue`` of the outer loop."""
 
     def __init__(self) -> None:
         self.found = False

@@ -19,12 +19,12 @@ from .snapshots import Node, ValueSnapshots
 _MOST_VARIABLES = 1 << 10
 _MOST_ELEMENTS = 1 << 12
 _DATA = ("builtins", "collections", "torch", "numpy")
-"""Packages whose objects are looked into, in addition to the program's own."""
+"""Packages whose objects are traversed, in addition to the program's own packages."""
 _MOST_BYTES = 1 << 20
 _OF_COMPILERS = ("TORCH", "_TORCH", "TRITON", "PYTORCH", "KINETO", "CUDA", "FULLGRAPH", "OMP", "KMP")
-"""Prefixes of environment variables that compilers set for themselves."""
+"""Prefixes of environment variables that compilers set themselves."""
 OF_NO_VARIABLE = ("file ", "environment ")
-"""Prefixes of places that are not variables of the program's modules."""
+"""Prefixes of places that are not variables of the program's modules: files and environment variables."""
 
 
 class SurroundingState:
@@ -41,7 +41,7 @@ class SurroundingState:
         sys.addaudithook(self._hear)
 
     def take(self) -> list[tuple[str, Node]]:
-        """Return snapshots of the values at the program's end, with their places."""
+        """Return snapshots of the values at the end of the program, with their places."""
         self._over = True
         values = [*self._variables(), *_settings(), *self._files(), *islice(_globals(), _MOST_VARIABLES)]
         # Objects of other packages have caches.
@@ -62,7 +62,7 @@ class SurroundingState:
             self._written[path] = None
 
     def _files(self) -> Iterator[tuple[str, Any]]:
-        """Yield digests of files that the program wrote below its folder.
+        """Yield digests of the files that the program wrote below its working folder.
 
         The digest of an unreadable file is ``None``.
         """
@@ -94,9 +94,9 @@ def _settings() -> Iterator[tuple[str, Any]]:
 
 
 def _globals() -> Iterator[tuple[str, Any]]:
-    """Yield the variables of the program's modules, and attributes in them.
+    """Yield the variables of the program's modules.
 
-    The attributes are those of classes and functions.
+    For classes and functions, yield their data attributes instead.
     """
     for filename, module in reversed(own_modules().items()):  # the program itself first
         of = f"of {os.path.basename(filename)}"
@@ -115,7 +115,7 @@ def _globals() -> Iterator[tuple[str, Any]]:
 
 
 def _members(value: type | types.FunctionType) -> Iterator[tuple[str, Any]]:
-    """Yield the data attributes of a class or function, and a function's defaults."""
+    """Yield the data attributes of a class or function; defaults of a function, too."""
     if isinstance(value, types.FunctionType) and value.__defaults__:
         yield "__defaults__", value.__defaults__
     for key, item in list(vars(value).items()):

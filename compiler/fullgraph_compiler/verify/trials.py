@@ -1,6 +1,6 @@
-"""Trials: run old and new statements by themselves, on a program's values.
+"""Trials: run old and new statements alone, on a program's values.
 
-The values are those that the program has where it reaches the statements.
+The values are those at the point where the program reaches the statements.
 """
 
 from __future__ import annotations
@@ -52,14 +52,16 @@ from .statements import (
 from .values import TrialValues, cases, modules, pushes, random_case, slots
 
 _MOST_VISITS = 4
-"""Enough for the first and another iteration of a loop, in training and in evaluation mode."""
+"""The most visits of one trial: enough for the first and a later iteration of a loop, in training and
+evaluation mode."""
 _MOST_CASES = 120
 _MOST_SEARCHED = 48
 _LEAST_SEARCHED = 8
-"""The number of random cases even if all branches were taken: some differences need a rare combination."""
+"""The least number of random cases, even after all branches were taken: some differences need a rare
+combination."""
 _OF_TYPES = ("RuntimeError", "TypeError", "AttributeError", "IndexError", "NotImplementedError", "KeyError")
-"""Exceptions of operations on values of a wrong type or shape. On values that Fullgraph made up they say
-nothing, unless the program catches them."""
+"""Exceptions of operations on values of a wrong type or shape. On values that Fullgraph made up, they prove
+nothing unless the program catches them."""
 _NEEDS_PROCESS = "needs a process of its own"
 
 
@@ -81,7 +83,7 @@ def try_statements(request: TrialRequest, sink: Sink) -> None:
 
 
 def run_uncompiled(request: TrialRequest | CallsRequest, texts: tuple[SourceText, ...], take: Sink) -> None:
-    """Run the program of a request uncompiled, with these source texts."""
+    """Run the program of a request uncompiled, with the given source texts."""
 
     def prepare() -> None:
         torch.compiler.set_stance("force_eager")
@@ -92,7 +94,7 @@ def run_uncompiled(request: TrialRequest | CallsRequest, texts: tuple[SourceText
 
 @dataclass
 class _VisitResult:
-    """The findings from the cases of a visit."""
+    """The results of the cases of one visit, merged."""
 
     cases: int = 0
     taken: set[tuple[int, bool]] = field(default_factory=set)
@@ -102,21 +104,24 @@ class _VisitResult:
 
     @property
     def is_over(self) -> bool:
-        """Whether more cases are useless.
+        """Whether more cases cannot change the result.
 
-        A difference that depends on its use may hide a definite one, so more cases are useful then.
+        If a difference matters only for some later uses, another case may find one that always matters.
         """
         return bool(self.problem or (self.difference and not self.depends_on_use))
 
     def differ(self, difference: str, depends_on_use: bool) -> None:
-        """Record a difference; one that does not depend on its use replaces one that does."""
+        """Record a difference, unless an equal or more definite one is known.
+
+        A difference that always matters replaces a difference that depends on later use.
+        """
         if difference and (not self.difference or (self.depends_on_use and not depends_on_use)):
             self.difference, self.depends_on_use = difference, depends_on_use
 
 
 @dataclass
 class _TrialState:
-    """A trial, with the findings of its visits."""
+    """A trial, with the merged results of its visits."""
 
     trial: Trial
     statements: TrialStatements | None = None
@@ -130,7 +135,7 @@ class _TrialState:
 
 
 class _TrialsFinished(SystemExit):
-    """The end of a program whose statements have been tried."""
+    """Raised to end the program when all statements have been tried."""
 
 
 class _TrialSession:
@@ -160,7 +165,7 @@ class _TrialSession:
         return tuple(texts.values())
 
     def visit(self, number: int) -> None:
-        """Try a trial's statements; a probe calls this where the program reaches them."""
+        """Try a trial's statements; called by the probe before the statements."""
         state = self._states[number]
         if self._busy or state.settled or torch.compiler.is_compiling():
             return
@@ -216,9 +221,9 @@ class _TrialSession:
         _merge(state.found, self._answer(visit))
 
     def _answer(self, visit: _TrialVisit) -> _VisitResult:
-        """Try all cases in a child process.
+        """Try all cases, in a child process if possible.
 
-        Side effects and crashes do not reach the program.
+        Side effects and crashes in the child process do not reach the program.
         """
         if sys.platform == "linux" and not torch.cuda.is_initialized():
             ended = run_child(visit.in_child, self._request.patience)
@@ -232,7 +237,7 @@ class _TrialSession:
 
 
 class _TrialVisit:
-    """The statements at one visit, with the program's values there."""
+    """The statements at one visit, with the program's values at that time."""
 
     def __init__(
         self,
@@ -261,7 +266,11 @@ class _TrialVisit:
         self._gradients = trial.gradients
 
     def in_child(self) -> Any:
-        """Return the findings of the cases, in a child process, which has only one thread."""
+        """Return the results of the cases; call this method in a forked child process.
+
+        A forked process has only one thread. Return ``_NEEDS_PROCESS`` if autograd cannot run in the child
+        process.
+        """
         torch.set_num_threads(1)
         try:
             return self.found()
@@ -269,7 +278,7 @@ class _TrialVisit:
             return _NEEDS_PROCESS
 
     def found(self) -> _VisitResult:
-        """Return the findings of the cases."""
+        """Run the cases, and return their merged results."""
         allow_more_copies()
         self._answer = _VisitResult()
         try:
@@ -306,7 +315,7 @@ class _TrialVisit:
         return self._answer.is_over or time.monotonic() > self._deadline
 
     def _boundaries(self, given: dict[ValuePath, Any]) -> Iterator[TrialValues]:
-        """Yield cases at the boundary of a comparison, and on its other side."""
+        """Yield cases with equal operands of a comparison, and with the other outcome."""
         for words, path, change in pushes(given):
             measured = [self._measured(TrialValues(words, {path: change(amount)})) for amount in (0.0, 1.0)]
             for condition in measured[0]:
@@ -338,7 +347,7 @@ class _TrialVisit:
         )
 
     def _compare(self, case: TrialValues) -> bool:
-        """Run old and new statements on a case; return whether the case is valid."""
+        """Run old and new statements on a case; return whether the case was valid."""
         try:
             environment = case.applied(self._environment, self._statements)
         except TrialError:
@@ -371,9 +380,9 @@ class _TrialVisit:
     def _gradients_differ(
         self, environment: TrialEnvironment, case: TrialValues, nodes: list[ast.stmt]
     ) -> tuple[str, bool]:
-        """Compare again with gradients of all tensors.
+        """Run the case again with gradients; return the difference.
 
-        The result is empty if the old statements do not allow gradients.
+        The difference is empty if gradients cannot be taken of the old statements.
         """
         try:
             old = self._old_outcome(environment, case.seed, gradients=True)
@@ -409,7 +418,7 @@ def _merge(found: _VisitResult, other: _VisitResult) -> None:
 
 
 def _signature(values: dict[ValuePath, Any]) -> Any:
-    """Return a key of a visit: types and shapes, and the values of switches and texts."""
+    """Return a key of a visit: types and shapes, and values of booleans and strings."""
     return (
         torch.is_grad_enabled(),
         *((path, *_kind(value)) for path, value in values.items()),
@@ -423,7 +432,7 @@ def _kind(value: Any) -> Iterable[Any]:
 
 
 def text_of(filename: str, known: SourceText | None) -> str:
-    """Return the source text of a file: ``known`` if given, else from disk."""
+    """Return the source text of a file: ``known`` if given, else the text on disk."""
     if known is not None:
         return known.text
     with open(filename, "rb") as stream:

@@ -1,7 +1,7 @@
-"""Sizes that a program did not use: its compiled calls are repeated with them.
+"""Repeat a program's compiled calls with sizes that the program did not use.
 
-This happens after the program. First come the requested sizes, for which functions are compiled as in the
-program. Then come sizes that nobody named, without compiling anything: they show what the existing compiled
+The calls are repeated after the program. Requested sizes come first; for these, functions are compiled as in
+the program. Unrequested sizes follow; for these, nothing is compiled: they show what the existing compiled
 code does at sizes that it was not compiled for. Each call is compared with the same call uncompiled.
 """
 
@@ -59,7 +59,7 @@ class _BackwardError(RuntimeError):
 
 
 class UnseenSizes(CallWatcher):
-    """A watcher of a program's calls, which repeats them with other sizes."""
+    """A watcher of a program's calls that can repeat the calls with other sizes."""
 
     def __init__(self, added: Sequence[AddedSizes], patience: float) -> None:
         super().__init__(compiled=True, most=_MOST_CALLS)
@@ -72,7 +72,10 @@ class UnseenSizes(CallWatcher):
         self._forms.keep(call, torch.is_grad_enabled())
 
     def try_all(self) -> None:
-        """Repeat the calls with other sizes, after the program; their output is dropped."""
+        """Repeat the calls with other sizes; call this method after the program.
+
+        The output of the repeated calls is dropped.
+        """
         self.over = True
         with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
             self._try_all(time.monotonic() + self._patience)
@@ -95,7 +98,7 @@ class UnseenSizes(CallWatcher):
             self.outcomes += item.unseen(slots)
 
     def _alike(self, form: CallForm) -> list[CallForm]:
-        """Return all forms in which the function of ``form`` is called."""
+        """Return all recorded forms of the function that ``form`` calls."""
         return [item for item in self._forms.values() if item.call.name == form.call.name]
 
 
@@ -111,14 +114,14 @@ class _SizeTrials:
         self._asked: dict[SizeSlot, list[int]] = {}
 
     def asked(self, slot: SizeSlot, size: int) -> SizeTried:
-        """Try a requested size, for which the function may be compiled."""
+        """Try a requested size; the function may be compiled for it."""
         self._asked.setdefault(slot, []).append(size)
         if self._problem:
             return self._outcome(slot, size, "untried", self._problem, asked=True)
         return self._try(slot, size, asked=True)
 
     def unseen(self, slots: Sequence[SizeSlot]) -> Iterator[SizeTried]:
-        """Try unused sizes of varying or dynamic dimensions, and of ``slots``."""
+        """Try unused sizes of varying and dynamic dimensions, and of ``slots``."""
         varying = self._varying()
         wanted = [slot for slot in dict.fromkeys((*varying, *slots, *self._dynamic())) if self.form.has(slot)]
         done: set[str] = set()
@@ -136,24 +139,24 @@ class _SizeTrials:
                 yield from found
 
     def _varying(self) -> list[SizeSlot]:
-        """Return the dimensions that varied, or are marked as dynamic."""
+        """Return the dimensions that varied, or that the program marked as dynamic."""
         form = self.form
         varied = [slot for slot in form.last if slot.dim is not None and form.varies(slot)]
         return [*varied, *marked(form.given)]
 
     def _dynamic(self) -> list[SizeSlot]:
-        """Return the first dimensions of a call with ``dynamic=True``.
+        """Return the first dimensions of a call with ``dynamic=True``, else nothing.
 
-        Refused dimensions are not reported.
+        The sizes of such a dimension are not reported if the function refuses all of them.
         """
         is_dynamic = self.form.call.options.get("dynamic") is True
         return [slot for slot in self.form.last if slot.dim is not None][: _MOST_DIMENSIONS * is_dynamic]
 
     @functools.cached_property
     def _problem(self) -> str:
-        """Why calls cannot be repeated; empty if they can.
+        """Why calls cannot be repeated; empty if they can be repeated.
 
-        The compiled code must accept calls with their own sizes.
+        The compiled code must accept the program's own calls again.
         """
         outcome, words = self._compare({}, "fail_on_recompile")[:2]
         if outcome == "compiles-again":
@@ -172,11 +175,11 @@ class _SizeTrials:
         return [item for item in (*_SMALL, large) if item not in known] or [max(known) + 1]
 
     def _known(self, slot: SizeSlot) -> set[int]:
-        """Return the sizes that were requested or used."""
+        """Return the sizes of a slot that were requested, or used by the program."""
         return {*self._asked.get(slot, ()), *(size for form in self._alike for size in form.seen(slot))}
 
     def _of_a_kind(self, slot: SizeSlot, found: Sequence[SizeTried]) -> Iterator[SizeTried]:
-        """Try multiples of the sizes' common divisor, if most other sizes are refused."""
+        """Try multiples of the used sizes' common divisor if most sizes are refused."""
         taken = sum(item.outcome != "refused" and item.size > 1 for item in found)
         step = math.gcd(*self.form.seen(slot)) or 1
         known = self._known(slot) | {item.size for item in found}
@@ -203,10 +206,11 @@ class _SizeTrials:
         return self._outcome(slot, size, *first, asked=asked)
 
     def _changes(self, slot: SizeSlot, size: int) -> Iterator[Change]:
-        """Yield sets of slots that may change together with a size.
+        """Yield sets of slots to change together with a size, with their new values.
 
-        First come slots that were equal in all calls, then those that followed linearly, then the size alone.
-        If the size never varied, others may equal it by chance, so the order is reversed.
+        First come the slots that had the same size in all calls, then the slots that were linear functions of
+        the size, then the size alone. If the size never varied, equal sizes may be equal by chance, so the
+        order is reversed.
         """
         changes = [
             dict.fromkeys(self.form.together(slot), size), self.form.related(slot, size), {slot: size}
@@ -231,7 +235,10 @@ class _SizeTrials:
         return SizeTried(self.form.call.name, slot.words, size, outcome, words, along, asked, backward)
 
     def _compare(self, change: Change, stance: str, *, scaled: bool = False) -> tuple[SizeOutcome, str, bool]:
-        """Compare compiled and uncompiled calls with a change of sizes."""
+        """Compare a compiled and an uncompiled call with changed sizes.
+
+        Return the outcome, a description, and whether gradients were compared.
+        """
         with self._settings.again():
             self._kept = self._kept or CallState(self.form.call)
             backward = True
@@ -263,7 +270,7 @@ class _SizeTrials:
         return ("differs", words, False) if words else ("equal", "", bool(eager["gradients"]))
 
     def _run(self, change: Change, scaled: bool, stance: str, *, gradients: bool = True) -> dict[str, Any]:
-        """Repeat a call with other sizes; return a record of its result and side effects."""
+        """Repeat a call with changed sizes; return its recorded result and effects."""
         call = self.form.call
         assert self._kept is not None
         set_seeds(_SEED)
@@ -302,7 +309,7 @@ def _gradients(call: CompiledCall, result: Any) -> dict[str, Any]:
 
 
 def _difference(old: dict[str, Any], new: dict[str, Any]) -> str:
-    """Return how a call differs from the uncompiled one; empty if it does not."""
+    """Describe how a call differs from the uncompiled call; empty if they are equal."""
     before, after = (
         {"calls": [item], "raised": [], "left out": 0, "again": [], "left": []} for item in (old, new)
     )

@@ -1,4 +1,4 @@
-"""Values to try statements on: the values of a run, and variations of them."""
+"""Values on which statements are tried: the values of a run, and variations."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _MOST_SLOTS = 8
 _MOST_CONSTANTS = 6
 _MOST_SWITCHES = 3
 _LARGEST_END = 1 << 12
-"""Constants up to this one may be sizes."""
+"""The largest constant that may be a size."""
 _LIBRARIES = ("torch", "numpy")
 _SIZED = frozenset(
     {
@@ -52,17 +52,17 @@ _SIZED = frozenset(
         "pow", "factorial", "comb", "perm",
     }
 )  # fmt: skip
-"""Functions whose time or memory grows with the numbers that they get."""
+"""Functions whose running time or memory grows with the numbers passed to them."""
 
 
 @dataclass(frozen=True)
 class TrialValues:
     """A set of values to try: changes of the run's values, and a seed.
 
-    ``words`` describe the changes. Without changes, ``words`` is empty. ``anew`` says that changed tensors
-    replace the old ones and are not written into their memory, since they have another layout. ``is_rough``
-    says that results are compared roughly, since tensors have another precision. ``is_optional`` says that
-    the case is dropped if the old statements raise an error.
+    ``words`` describe the changes, and are empty without changes. ``anew`` says that changed tensors replace
+    the old tensors, because they have another layout; otherwise they are written into the old tensors'
+    memory. ``is_rough`` says that results are compared roughly, because tensors have another precision.
+    ``is_optional`` says that the case is dropped if the old statements raise an error.
     """
 
     words: str
@@ -73,10 +73,10 @@ class TrialValues:
     is_optional: bool = False
 
     def applied(self, environment: TrialEnvironment, statements: TrialStatements) -> TrialEnvironment:
-        """Return a copy of the run's values with the changes.
+        """Return a copy of the run's values, with the changes applied.
 
-        Errors of changes are not caught. Variables that the function chose by a changed variable
-        (``TrialStatements.chosen``) are chosen again.
+        Errors of changes are not caught. If the function chose one of two constants by testing a changed
+        variable (``TrialStatements.chosen``), the choice is made again.
         """
         changed = environment.copy()
         with torch.no_grad():
@@ -106,7 +106,7 @@ def slots(
 def modules(statements: TrialStatements, environment: TrialEnvironment) -> dict[Path, torch.nn.Module]:
     """Return the modules that statements name, by path.
 
-    A module is left out if it is a submodule of another module in the result.
+    Submodules of another module in the result are left out.
     """
     found: dict[Path, torch.nn.Module] = {}
     for path, value in _named(statements, environment):
@@ -124,7 +124,7 @@ def cases(
 ) -> Iterator[TrialValues]:
     """Yield cases, the most informative first.
 
-    Kinds of cases alternate, since not all cases may be tried.
+    Different kinds of cases alternate, since there may not be time for all cases.
     """
     numbers = [*_constants(statements), *_numbers(given), *called.numbers]
     constants = list(dict.fromkeys(filter(math.isfinite, numbers)))[:_MOST_CONSTANTS]
@@ -150,13 +150,13 @@ def cases(
 
 
 def _in_turn(*several: Iterable[TrialValues]) -> Iterator[TrialValues]:
-    """Yield the first case of each iterable, then the second of each, and so on."""
+    """Yield the first case of each iterable, then the second case of each, and so on."""
     for row in itertools.zip_longest(*several):
         yield from filter(None, row)
 
 
 def _of_floats(given: dict[Path, torch.Tensor]) -> Iterator[TrialValues]:
-    """Yield cases that change all floating point tensors in the same way."""
+    """Yield cases that change all floating point tensors at once, in the same way."""
     if not given:
         return
     paths = list(given)
@@ -170,7 +170,7 @@ def _of_floats(given: dict[Path, torch.Tensor]) -> Iterator[TrialValues]:
 
 
 def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterator[TrialValues]:
-    """Yield cases that change only one floating point tensor, unlike ``_of_floats``."""
+    """Yield cases that change a single floating point tensor."""
     for words, change in FLOATS if not alone else ():
         yield TrialValues(f"{_name(path)} {words}", {path: change}, seed=3)
     for constant in constants:
@@ -181,7 +181,7 @@ def _of_float(path: Path, constants: Iterable[float], *, alone: bool) -> Iterato
 def _of_slot(
     statements: TrialStatements, path: Path, value: Any, constants: Iterable[float], texts: Iterable[str]
 ) -> Iterator[TrialValues]:
-    """Yield cases that replace a number or text, or a tensor by ``None``."""
+    """Yield cases that replace a number or string, or replace a tensor by ``None``."""
     if not isinstance(value, torch.Tensor):
         for other in _others(value, constants, texts, statements, path):
             yield TrialValues(f"{_name(path)} = {other!r}", {path: always(other)})
@@ -190,7 +190,7 @@ def _of_slot(
 
 
 def _of_switches(given: dict[Path, Any]) -> Iterator[TrialValues]:
-    """Yield cases with all combinations of truth values."""
+    """Yield cases with all combinations of the first booleans."""
     switches = [path for path, value in given.items() if isinstance(value, bool)][:_MOST_SWITCHES]
     for values in itertools.product((True, False), repeat=len(switches)) if len(switches) > 1 else ():
         chosen = dict(zip(switches, values, strict=True))
@@ -215,7 +215,7 @@ def _of_whole(
 def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
     """Yield ways to change a value by an amount.
 
-    Each has words, a path, and a function that maps an amount to a change.
+    Each is a description, a path, and a function that maps an amount to a change.
     """
     for path, value in itertools.islice(given.items(), _MOST_SLOTS):
         if isinstance(value, torch.Tensor) and value.numel():
@@ -230,9 +230,9 @@ def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float]
 
 
 def random_case(statements: TrialStatements, given: dict[Path, Any], number: int) -> TrialValues:
-    """Return a case with random values.
+    """Return a case with random values; ``number`` is the seed.
 
-    Some numbers get a value that the statements compare with.
+    Some numbers become a value with which the statements compare them.
     """
     generator = torch.Generator().manual_seed(number)
     changes: dict[Path, Change] = {}
@@ -275,9 +275,9 @@ def _collect(found: dict[Path, Any], path: Path, value: Any, depth: int) -> None
 
 
 def _is_record(value: Any) -> bool:
-    """Return whether a value is an object of the program that only holds other values.
+    """Return whether a value is an object of the program that only holds values.
 
-    Its class is one of the program.
+    Its class must not be from the standard library, torch or NumPy.
     """
     package = type(value).__module__.partition(".")[0]
     is_foreign = package in sys.stdlib_module_names and package != "__main__"
@@ -285,7 +285,7 @@ def _is_record(value: Any) -> bool:
 
 
 def _named(statements: TrialStatements, environment: TrialEnvironment) -> Iterator[tuple[Path, Any]]:
-    """Yield paths and values of variables, then of attributes.
+    """Yield paths and values of the named variables, then of the named attributes.
 
     The value of a missing attribute is ``None``.
     """
@@ -313,16 +313,16 @@ def _part(value: Any, part: Any) -> Any:
 
 
 def _write(environment: TrialEnvironment, path: Path, old: Any, new: Any, *, anew: bool) -> None:
-    """Replace a value by another, in its old memory if that fits.
+    """Replace a value, in the memory of the old value if possible.
 
-    Other values may share this memory.
+    Values that share memory with the old value then change, too.
     """
     if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
         if not anew and new.shape == old.shape and new.dtype == old.dtype:
             try:
                 old.data.copy_(new)
             except RuntimeError:
-                pass  # expanded
+                pass  # an expanded tensor cannot be written to
             else:
                 return
         if isinstance(old, torch.nn.Parameter):
@@ -385,7 +385,7 @@ def _makes_sizes(statements: TrialStatements) -> bool:
 def _others(
     value: Any, constants: Iterable[float], texts: Iterable[str], statements: TrialStatements, path: Path
 ) -> list[Any]:
-    """Return other values for a number or text of the program."""
+    """Return other values to try instead of a number or string of the program."""
     others: list[Any] = []
     if isinstance(value, bool):
         others = [not value]
@@ -402,7 +402,7 @@ def _others(
 
 
 def _of_sizes(given: dict[Path, Any]) -> Iterator[TrialValues]:
-    """Yield cases that change a shared size, or the number of dimensions or rows."""
+    """Yield cases with another size, another number of dimensions, or more rows."""
     tensors = {path: value for path, value in given.items() if _can_resize(value)}
     counts: dict[int, int] = {}
     for value in tensors.values():
@@ -427,7 +427,7 @@ def _of_sizes(given: dict[Path, Any]) -> Iterator[TrialValues]:
 
 
 def _near_ends(path: Path, given: dict[Path, Any], constants: Iterable[float]) -> Iterator[TrialValues]:
-    """Yield cases with integers near sizes that they may be indices into."""
+    """Yield cases with integers near sizes, since the integers may be indices."""
     sizes = [size for value in given.values() if isinstance(value, torch.Tensor) for size in value.shape]
     numbers = (int(item) for item in constants if item == int(item) and 1 < item <= _LARGEST_END)
     ends = dict.fromkeys([*sizes, *numbers])
@@ -437,7 +437,7 @@ def _near_ends(path: Path, given: dict[Path, Any], constants: Iterable[float]) -
 
 
 def _dictionaries(given: dict[Path, Any]) -> list[Path]:
-    """Return the paths of dictionaries with several items."""
+    """Return the paths of dictionaries with more than one item."""
     counts: dict[Path, set[Any]] = {}
     for path in given:
         for length, part in enumerate(path):
@@ -451,7 +451,7 @@ def _can_resize(value: Any) -> bool:
 
 
 def _constants(statements: TrialStatements) -> Iterator[float]:
-    """Yield the numbers that statements compare with, then all numbers in them."""
+    """Yield the numbers in comparisons of the statements, then all their numbers."""
     nodes = list(walk((*statements.old, *statements.new)))
     compared = [item for node in nodes if isinstance(node, ast.Compare) for item in ast.walk(node)]
     for node in (*compared, *nodes):
@@ -491,7 +491,7 @@ def _is_compared_to_none(statements: TrialStatements, path: Path) -> bool:
 
 
 def _equals(statements: TrialStatements, path: Path) -> list[float]:
-    """Return the numbers that the old statements compare a value with."""
+    """Return the numbers that the old statements compare a variable with."""
     name = _name(path).strip("`")
     found: list[float] = []
     for node in walk(statements.old):

@@ -13,7 +13,7 @@ import torch
 _MOST_SIZES = 6
 _MOST_ALONE = 12
 _MOST_ELEMENTS = 1 << 22
-"""No resized tensor has more elements."""
+"""The most elements of a resized tensor."""
 
 
 Change: TypeAlias = Callable[[Any], Any]
@@ -31,7 +31,7 @@ class CallArguments:
         return [*self.args, *self.kwargs.values()]
 
     def mapped(self, change: Callable[[int, Any], Any]) -> CallArguments:
-        """Return the arguments after ``change``, which gets the index and value of each."""
+        """Return the arguments changed by ``change(index, value)``."""
         first = len(self.args)
         return CallArguments(
             tuple(change(index, item) for index, item in enumerate(self.args)),
@@ -40,7 +40,7 @@ class CallArguments:
 
 
 def copied(given: CallArguments) -> CallArguments:
-    """Return copies of arguments, in which tensors are shared as in the original."""
+    """Return copies of arguments; arguments that share a tensor share its copy."""
     return _with_tensors(given, lambda tensor: tensor.detach().clone(), _as_before)
 
 
@@ -52,8 +52,8 @@ def requiring_gradients(given: CallArguments) -> CallArguments:
 def variations(given: CallArguments, fixed: frozenset[int]) -> Iterator[CallArguments]:
     """Yield arguments with other sizes, numbers, types or values.
 
-    Arguments in ``fixed`` do not change. The function may reject them, since sizes that must be equal can
-    differ.
+    Arguments with an index in ``fixed`` do not change. The function may reject some of the results, since
+    sizes that must be equal can differ.
     """
     tensors = _tensors(given)
     sizes = list(dict.fromkeys(size for tensor in tensors for size in tensor.shape))
@@ -90,7 +90,7 @@ def _in_place_of(place: int, instead: Any, index: int, value: Any) -> Any:
 
 
 def _others(value: Any) -> list[Any]:
-    """Return other values for a number; none for any other argument."""
+    """Return other values to try for a number; an empty list for any other argument."""
     if isinstance(value, bool):
         return [not value]
     if isinstance(value, int):
@@ -101,7 +101,7 @@ def _others(value: Any) -> list[Any]:
 def _sized(given: CallArguments, size: Callable[[tuple[int, int], int], int]) -> CallArguments:
     """Return arguments with other sizes.
 
-    ``size`` gets (tensor index, dimension) and the old size.
+    ``size((tensor index, dimension), old size)`` returns the new size.
     """
     numbers = {id(tensor): index for index, tensor in reversed(list(enumerate(_tensors(given))))}
 
@@ -113,7 +113,7 @@ def _sized(given: CallArguments, size: Callable[[tuple[int, int], int], int]) ->
 
 
 def _resized(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
-    """Return a tensor of another shape that repeats the values of this one."""
+    """Return a tensor of another shape that repeats the values of ``tensor``."""
     elements = torch.Size(shape).numel()
     if elements > _MOST_ELEMENTS:
         return tensor.detach().clone()
@@ -143,9 +143,9 @@ def _as_before(original: torch.Tensor, made: torch.Tensor) -> torch.Tensor:
 
 
 def _requiring(made: torch.Tensor) -> torch.Tensor:
-    """Return a tensor that requires a gradient, and that can be changed in-place.
+    """Return a tensor that requires a gradient, and can be changed in place.
 
-    The latter is possible since it is not a leaf.
+    It can be changed in place because it is not a leaf.
     """
     if not (made.is_floating_point() or made.is_complex()):
         return made
@@ -162,7 +162,7 @@ def _with_tensors(
 ) -> CallArguments:
     """Return arguments with changed copies of their tensors.
 
-    With ``own_tensors``, ``change`` gets the tensors themselves and copies them.
+    ``change`` gets a copy of each tensor; with ``own_tensors``, it gets the tensor itself and must copy it.
     """
     made: dict[int, torch.Tensor] = {}
 
@@ -191,7 +191,7 @@ def _tensors(given: CallArguments) -> list[torch.Tensor]:
 
 
 def always(value: Any) -> Change:
-    """Return a change to this value, whatever the old one is."""
+    """Return a change that replaces any value by ``value``."""
     return lambda _: value
 
 
@@ -206,7 +206,7 @@ def filled(number: float) -> Change:
 
 
 def impulse(number: float) -> Change:
-    """Return a change that sets the first element to a number, and the others to zero."""
+    """Return a change that sets the first element to a number and all others to zero."""
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         made = torch.zeros_like(tensor, memory_format=torch.contiguous_format)
@@ -217,9 +217,9 @@ def impulse(number: float) -> Change:
 
 
 def drawn(size: float, shift: float) -> Change:
-    """Return a change to normal random numbers around ``2 * shift``.
+    """Return a change to normal random numbers with mean ``2 * shift * size``.
 
-    All of them are scaled by ``size``.
+    ``size`` is the standard deviation.
     """
     return lambda tensor: (torch.randn_like(tensor) + 2 * shift) * size
 
@@ -230,13 +230,13 @@ def drawn_truth(shift: float) -> Change:
 
 
 def drawn_below(tensor: torch.Tensor) -> Change:
-    """Return a change to random integers from zero to the largest one of a tensor."""
+    """Return a change to random integers from zero to the largest of a tensor."""
     end = max(int(tensor.max()), 1) + 1
     return lambda tensor: torch.randint(0, end, tensor.shape, device=tensor.device).to(tensor.dtype)
 
 
 def below(end: int) -> Change:
-    """Return a change to numbers that count down from ``end - 1`` to zero repeatedly."""
+    """Return a change to integers that count down from ``end - 1`` to 0, repeatedly."""
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
         counted = torch.arange(tensor.numel(), device=tensor.device)
@@ -297,7 +297,7 @@ def _of_type(find: Callable[[torch.finfo], float]) -> Change:
 def _as_type(dtype: torch.dtype, factor: float = 1.0) -> Change:
     """Return a change to another precision.
 
-    A ``factor`` of its maximum makes sums overflow.
+    With a ``factor``, all elements become that part of the type's maximum, so that sums overflow.
     """
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
@@ -340,7 +340,7 @@ WHOLE_EXTREMES: tuple[tuple[str, Change], ...] = (
 def resized(size: int, other: int) -> Change:
     """Return a change that gives dimensions of one size another size.
 
-    It repeats or drops elements along these dimensions.
+    The change repeats or drops elements along these dimensions.
     """
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:
@@ -353,7 +353,7 @@ def resized(size: int, other: int) -> Change:
 
 
 def reordered(value: dict[Any, Any]) -> dict[Any, Any]:
-    """Reverse the order of a dictionary's items in place, and return it."""
+    """Reverse the order of a dictionary's items in place; return the dictionary."""
     items = list(reversed(value.items()))
     value.clear()
     value.update(items)
@@ -366,5 +366,5 @@ def in_one_dimension(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def several_rows(tensor: torch.Tensor) -> torch.Tensor:
-    """Return three rows made from one, each rolled by another number of elements."""
+    """Return three rows made from one row, each rolled by a different distance."""
     return torch.cat([tensor.roll(row, -1) for row in range(3)])

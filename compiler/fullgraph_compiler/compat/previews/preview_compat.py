@@ -1,8 +1,8 @@
-"""All patches with which torch and Triton write kernels for an absent GPU.
+"""All patches with which torch and Triton generate kernels for an absent GPU.
 
 ``preview_device_compat.py``, ``preview_inductor_compat.py`` and ``preview_driver_compat.py`` contain the
-patches. Each names what it replaces, why, what fails without it, and the versions of torch that it is for.
-:func:`stand_in` applies all of them until the process ends, so this process must serve nothing else.
+patches. Each patch says what it replaces, why, what fails without the patch, and the versions of torch.
+:func:`stand_in` applies all of them until the process ends, so the process must do nothing else.
 ``tests/cases/preview`` has programs that need the patches; ``docs/preview.md`` compares the kernels with
 those of a real GPU.
 """
@@ -29,7 +29,7 @@ PATCHES: Final = (
 
 
 def stand_in(pretence: AbsentGpu) -> tuple[Patch, ...]:
-    """Make this process see an absent device; return the patches that do not fit."""
+    """Let this process see an absent GPU; return the patches that failed."""
     failed: list[Patch] = []
     for patch in PATCHES:
         try:
@@ -50,9 +50,9 @@ def allow_gradients() -> None:
 
 
 def why_not() -> str:
-    """Return why this torch cannot write kernels for CUDA; empty if it can.
+    """Return why this torch cannot generate kernels for CUDA; empty if it can.
 
-    The reason is a clause.
+    The reason is a clause, such as ``torch 2.13.0 is built without CUDA``.
     """
     if not torch.backends.cuda.is_built():
         return f"torch {torch.__version__} is built without CUDA"
@@ -74,7 +74,7 @@ def tracing_mode() -> Any:
 
 
 def is_plain(tensor: torch.Tensor) -> bool:
-    """Whether a tensor, with or without data, is not of a tensor subclass.
+    """Return whether a tensor, with or without data, is not of a tensor subclass.
 
     ``FakeTensor`` (``torch/_subclasses/fake_tensor.py``): 2.11 to 2.15.
     """

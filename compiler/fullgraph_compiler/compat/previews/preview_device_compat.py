@@ -15,12 +15,12 @@ from ...facts import Device
 from ..patches import AbsentGpu, Patch, do_nothing, patch_into
 
 PATCHES: Final[list[Patch]] = []
-"""In the order in which they are applied."""
+"""The patches of this module, in the order in which they are applied."""
 _patch = partial(patch_into, PATCHES)
 
 _ROCM: Final = "6.4.0"
 REGISTERS: Final = 65536
-"""The registers of a multiprocessor, since compute capability 5."""
+"""The number of registers of a multiprocessor, since compute capability 5."""
 
 
 @_patch(
@@ -80,7 +80,7 @@ def _device_initialization(_: AbsentGpu) -> None:
 
 
 class _IdleStream:
-    """A stream, or an event of a stream, on which nothing happens."""
+    """A stream or event that does nothing."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
         self.device = torch.device("cuda", 0)
@@ -97,11 +97,11 @@ class _IdleStream:
         return None
 
     def query(self) -> bool:
-        """Whether all work is done."""
+        """Return true: there is never unfinished work."""
         return True
 
     def elapsed_time(self, _: _IdleStream) -> float:
-        """Return NaN, since nothing was measured."""
+        """Return NaN, because nothing was measured."""
         return float("nan")
 
 
@@ -171,9 +171,9 @@ def _has_primary_context(_: AbsentGpu) -> None:
 
 
 def deny_primary_context() -> None:
-    """Have autograd find no CUDA context on any device.
+    """Let autograd find no CUDA context on any device.
 
-    Raises ``NotImplementedError`` on other systems than Linux.
+    Raise ``NotImplementedError`` on systems other than Linux.
     """
     if not sys.platform.startswith("linux"):
         raise NotImplementedError(sys.platform)
@@ -196,13 +196,13 @@ def deny_primary_context() -> None:
 
 
 _AHEAD: Final = 2
-"""Entries in front of the first virtual function: the offset to the top, and the type."""
+"""The entries before the first virtual function: the offset to the top, and the type."""
 _FUNCTIONS: Final = 96
 _HAS_PRIMARY_CONTEXT: Final = 4
-"""The index after two destructors, ``isBuilt`` and ``isAvailable``
+"""The index of ``hasPrimaryContext``: after two destructors, ``isBuilt`` and ``isAvailable``
 (``aten/src/ATen/detail/CUDAHooksInterface.h``)."""
 _KEPT: Final[list[Any]] = []
-"""References to objects that C++ points to, so that they are not freed."""
+"""References that keep alive the objects to which C++ points."""
 
 
 def _properties(device: Device) -> SimpleNamespace:

@@ -13,7 +13,7 @@ from ..patches import AbsentGpu, Patch, do_nothing, patch_into
 from .preview_device_compat import REGISTERS
 
 PATCHES: Final[list[Patch]] = []
-"""In the order in which they are applied."""
+"""The patches of this module, in the order in which they are applied."""
 _patch = partial(patch_into, PATCHES)
 
 

@@ -1,6 +1,6 @@
 """Patches of TorchInductor for an absent GPU.
 
-They replace code that would run on the GPU while graphs compile.
+The patches replace code that would run on the GPU while graphs compile.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from ..patches import AbsentGpu, Patch, patch_into
 
 PATCHES: Final[list[Patch]] = []
-"""In the order in which they are applied."""
+"""The patches of this module, in the order in which they are applied."""
 _patch = partial(patch_into, PATCHES)
 
 
@@ -90,7 +90,7 @@ def _init_group_without_data(make: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _CpuMode(TorchDispatchMode):  # type: ignore[misc]
-    """A mode in which tensors are created on the CPU instead of the GPU."""
+    """A dispatch mode that creates tensors on the CPU instead of the GPU."""
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args, kwargs = pytree.tree_map(_cpu_for_gpu, (args, kwargs or {}))
@@ -173,7 +173,7 @@ def _should_pad(_: AbsentGpu) -> None:
 
 
 unmeasured: Final[list[str]] = []
-"""The aspects that TorchInductor would have measured on a GPU, as clauses."""
+"""What TorchInductor would have measured on a GPU, as clauses."""
 
 
 @_patch(

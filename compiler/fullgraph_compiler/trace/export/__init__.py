@@ -1,7 +1,7 @@
-"""Records of ``torch.export`` and of AOTInductor, which compiles its programs.
+"""Records of ``torch.export``, and of AOTInductor for exported programs.
 
-- ``reader``: convert records to facts
+- ``reader``: conversion of records to facts
 - ``places``: the places of operations and calls
-- ``texts``: torch's texts: exceptions of exports, ranges of sizes
+- ``texts``: torch's messages: exceptions of exports, ranges of sizes
 - ``aot``: the C++ code that AOTInductor writes
 """

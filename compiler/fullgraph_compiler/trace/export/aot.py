@@ -1,10 +1,10 @@
 """Parser of the C++ code of AOTInductor and ``cpp_wrapper``.
 
-AOTInductor writes it for an exported program, ``cpp_wrapper`` for any graph. There are two texts. The
-``run_impl`` of the wrapper launches the kernels between calls of library functions
-(``torch/_inductor/codegen/cpp_wrapper_cpu.py``). The second text has the kernels as functions; Triton kernels
-are in comments of the wrapper. Comments above a launch are the same as in Python code (:mod:`..kernels`), but
-with ``//``.
+AOTInductor writes such code for an exported program, ``cpp_wrapper`` for any graph. There are two texts. The
+first is the wrapper: its ``run_impl`` launches the kernels between calls of library functions
+(``torch/_inductor/codegen/cpp_wrapper_cpu.py``). The second text has the C++ kernels as functions; Triton
+kernels are in comments of the wrapper. Comments above a launch are the same as in Python code
+(:mod:`..kernels`), but with ``//``.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HEADER: Final = "inductor_aot_header_code"
 _CALL: Final = re.compile(r"\b(?:call_)?(\w+)\(")
 _LIBRARY: Final = ("aoti_torch_cpu_", "aoti_torch_cuda_", "aoti_torch_xpu_", "aoti_torch_mps_")
 _CUSTOM: Final = "aoti_torch_proxy_executor_call_function"
-"""The function that calls an operator without a C function."""
+"""The C++ function that calls an operator for which there is no C function."""
 _C: Final = 'extern "C"'
 _HELPER: Final = "static "
 """The beginning of a function that launches a Triton kernel."""
@@ -34,13 +34,13 @@ _QUOTES: Final = "'''"
 
 
 _DECLARED: Final = "declared"
-"""The state of a function whose parameters have been read, but not its body."""
+"""The state of a function of which only the parameters have been read."""
 _LONGEST: Final = 40
-"""The limit on the lines of a statement."""
+"""The most lines of a statement."""
 
 
 def parse_aot_launches(code: str) -> CodeLaunches:
-    """Read the launches in a wrapper that has its kernels below it."""
+    """Read the launches in a wrapper that is followed by its kernels."""
     lines = code.splitlines()
     kernels = {kernel.name: kernel for kernel in _kernels(lines)}
     bodies = (kernel.definition for kernel in kernels.values() if kernel.definition)
@@ -70,7 +70,7 @@ def parse_aot_launches(code: str) -> CodeLaunches:
 
 
 def _called(line: str, kernels: Container[str]) -> str:
-    """Return the kernel or library function that a line calls; empty if there is none."""
+    """Return the kernel or library function that a line calls; empty if it calls none."""
     for name in _CALL.findall(line):
         if name in kernels or name == _CUSTOM or name.startswith(_LIBRARY):
             return str(name)

@@ -1,6 +1,6 @@
 """Places of an export: operations of its graphs, and calls of the program.
 
-The calls are found among those of torch.
+Calls of the program are picked from stacks that also contain calls of torch.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from ...facts import ExportProblem, GraphCaptured, ShapeGuard, Specialization, S
 from ..record import UNKNOWN_FILE
 
 _CLOSE: Final = 20
-"""The limit on rows between a place in an unnamed file and an operation in the same function."""
+"""The most rows between a place in an unnamed file and an operation in the same function."""
 Placed: TypeAlias = ExportProblem | ShapeGuard | Specialization
 Names: TypeAlias = Mapping[tuple[str, int], set[str]]
-"""The files with an operation, by the name of the function and the row."""
+"""The files that contain an operation, by the name of the function and the row."""
 _TORCH: Final = re.compile(r"[/\\]torch[/\\]")
 _OF_TORCH: Final = re.compile(
     r"[/\\]torch[/\\](?:_|export|fx|nn[/\\]modules[/\\]module|utils|overrides|library\.py)"
@@ -29,8 +29,8 @@ _OF_TORCH: Final = re.compile(
 def with_names(fact: Placed, names: Names) -> Placed:
     """Return a fact, completed with the file names that its log lacks.
 
-    torch writes each name only into the first log. ``draft_export`` has a separate log, which may not be the
-    first log of its process.
+    torch writes each file name only into the first log of a process. ``draft_export`` has a separate log,
+    which may not be the first.
     """
     stack = _named(fact.stack, names)
     if isinstance(fact, ExportProblem):
@@ -40,7 +40,7 @@ def with_names(fact: Placed, names: Names) -> Placed:
 
 
 def names_in(graph: GraphCaptured) -> Names:
-    """Return the files of operations, by function and row."""
+    """Return the files of a graph's operations, by function and row."""
     names: dict[tuple[str, int], set[str]] = defaultdict(set)
     for frame in {node.frame for node in graph.nodes}:
         names[frame.function, frame.row].add(frame.filename)
@@ -48,9 +48,9 @@ def names_in(graph: GraphCaptured) -> Names:
 
 
 def _named(stack: Stack, names: Names) -> Stack:
-    """Complete unknown files from nearby operations in functions of the same name.
+    """Replace unknown files by the file of nearby operations in the same function.
 
-    Frames whose file stays unknown are dropped.
+    Functions are the same if their names are. Frames whose file stays unknown are dropped.
     """
     found = []
     for frame in stack:
@@ -70,9 +70,9 @@ def places_of(graph: GraphCaptured) -> frozenset[tuple[str, int]]:
 
 
 def first_own(graph: GraphCaptured) -> StackFrame | None:
-    """Return the place of the first operation outside of torch's modules.
+    """Return the place of the first operation outside torch's modules.
 
-    Without one, return the place of the first operation; ``None`` without operations.
+    If there is none, return the place of the first operation; ``None`` if the graph has no operations.
     """
     frames = [node.frame for node in graph.nodes]
     return next(
@@ -81,5 +81,5 @@ def first_own(graph: GraphCaptured) -> StackFrame | None:
 
 
 def users_calls(stack: Stack) -> Stack:
-    """Return a stack without torch's calls between two calls of the program."""
+    """Return a stack without the internal calls of torch and of Fullgraph."""
     return tuple(frame for frame in stack if not _OF_TORCH.search(frame.filename))

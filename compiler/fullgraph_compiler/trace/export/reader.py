@@ -1,10 +1,10 @@
 """Records of ``torch.export``: the problems of an export, and its program.
 
-They are emitted from ``torch/export/_trace.py`` and ``_draft_export.py``,
+The records are emitted by ``torch/export/_trace.py`` and ``_draft_export.py``,
 ``torch/_subclasses/fake_tensor.py`` and ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15). Most
 records are only in a log of ``TORCH_DTRACE``; ``draft_export`` writes a separate log with few of them. No
-record names its export, which follows from the order of records. Fullgraph adds ``export_error`` and
-``export_warning`` (:mod:`...compat.export_compat`), since torch only raises and warns.
+record names its export: the export follows from the order of the records. Fullgraph adds ``export_error`` and
+``export_warning`` (:mod:`...compat.export_compat`), because torch only raises and warns.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from .texts import (
 EXPORT_ERROR: Final = "export_error"
 """A record that Fullgraph adds: the exception of an export."""
 EXPORT_WARNING: Final = "export_warning"
-"""A record that Fullgraph adds: a warning of torch's during an export."""
+"""A record that Fullgraph adds: a warning by torch during an export."""
 _START: Final = "export"
 _PROGRAM: Final = "exported_program"
 _PARTIAL: Final = "make_fx_fail_partial"
@@ -77,37 +77,37 @@ EXPORT_RECORDS: Final = frozenset(
     )
 )
 _WITHIN: Final = SHAPE_RECORDS | TENSOR_RECORDS | {"dynamo_output_graph"}
-"""Records that both exports and compilations of Dynamo have."""
+"""Records that belong to exports as well as to compilations by Dynamo."""
 
 _NAME: Final = re.compile(r"\bz?u[f]?\d+\b")
-"""The name of an unbacked symbol, a number that depends on data."""
+"""The name of an unbacked symbol: a number that depends on data."""
 
 
 @dataclass
 class _ExportState:
-    """The state of an export; it is not ``begun`` if its beginning is not in the log."""
+    """The state of an export; ``begun`` is false if the log lacks its beginning."""
 
     compile_id: str
     shapes: ShapeReader
     begun: bool = False
     function: FrameStarted | None = None
     compiling: set[str] = field(default_factory=set)
-    """The compilations of Dynamo that have begun since."""
+    """The compilations by Dynamo that began during the export."""
     unbacked: dict[str, Stack] = field(default_factory=dict)
     expressions: dict[int, Any] = field(default_factory=dict)
-    """The frames where expressions were created, in the form of the log, by the ids of expressions."""
+    """The frames that created each expression, in the form of the log, by the expression's id."""
     problems: dict[tuple[str, ...], ExportProblem] = field(default_factory=dict)
     undecided: str = ""
     """The last condition that torch could not decide."""
     partial: str = ""
     failed: ExportFailed | None = None
-    """The failure of the export, from its exception or from a graph that ends early."""
+    """The failure of the export, known from its exception or from a graph that ends early."""
 
 
 class ExportReader:
-    """A reader of records of exports and ahead-of-time compilations, without Dynamo.
+    """A reader of records of exports and of ahead-of-time compilations.
 
-    ``structured`` converts the frames that a record lists to a stack.
+    These compilations do not use Dynamo. ``structured`` converts the list of frames in a record to a stack.
     """
 
     def __init__(self, source: Source, structured: Callable[[Any], Stack]) -> None:
@@ -117,15 +117,15 @@ class ExportReader:
         self._open: _ExportState | None = None
         self._last = ""
         self._programs: dict[str, frozenset[tuple[str, int]]] = {}
-        """The places of operations in exported programs that were not compiled yet, by program."""
+        """The places of operations in exported programs that have not been compiled yet, by program."""
         self._graphs: dict[str, GraphCaptured] = {}
         self._code: tuple[str, CodeReader] | None = None
         self._ahead = 0
 
     def takes(self, record: TraceRecord, compilations: Container[str]) -> bool:
-        """Return whether a record is about an export, not a compilation of Dynamo.
+        """Return whether a record belongs to an export, not to a compilation by Dynamo.
 
-        Records about the code of an export count, too.
+        Records about the generated code of an exported program count, too.
         """
         name, compile_id, going_on = record.name, record.compile_id, self._open
         if name == "dynamo_start":
@@ -148,7 +148,7 @@ class ExportReader:
             yield from _HANDLERS.get(record.name, _ignore)(self, record) or ()
 
     def finish(self) -> Iterator[Fact]:
-        """Yield the facts that waited for a record that did not come."""
+        """Yield the facts that still wait for a record, at the end of the trace."""
         yield from self._close()
         if self._code:
             compile_id, code = self._code
@@ -163,7 +163,7 @@ class ExportReader:
     # -- an export -------------------------------------------------------------------------------
 
     def _export(self) -> _ExportState:
-        """Return the current export, or a new one whose beginning is not in the log."""
+        """Return the current export, or a new export whose beginning the log lacks."""
         if self._open is None:
             self._open = _ExportState(f"export/{self._count}", ShapeReader(self._structured))
             self._count += 1
@@ -182,7 +182,7 @@ class ExportReader:
             yield going_on.function
 
     def _close(self) -> Iterator[Fact]:
-        """End the current export without a program."""
+        """End the current export, which has no program, and yield its facts."""
         going_on, self._open = self._open, None
         if going_on is None or not (going_on.begun or going_on.partial or going_on.problems):
             return
@@ -219,7 +219,7 @@ class ExportReader:
             yield _completed(going_on.function, graph, float(record.seen.get("seconds", 0.0)))
 
     def _begin_at(self, going_on: _ExportState, frame: StackFrame | None) -> Iterator[Fact]:
-        """Begin at the first operation's function, if the log names no exported function."""
+        """Begin at the function of the first operation, if the log names no function."""
         if going_on.function is None and frame is not None:
             going_on.function = FrameStarted(going_on.compile_id, frame.function, frame.filename, frame.row)
             yield going_on.function
@@ -262,7 +262,7 @@ class ExportReader:
     def _problem_of(
         self, going_on: _ExportState, error: str, message: str, stack: Stack
     ) -> ExportProblem | None:
-        """Return the problem that the message of an exception is about."""
+        """Return the problem that an exception's message describes, or ``None``."""
         if expression := parse_undecided(message):
             return self._undecided_at(going_on, expression, stack)
         if operator := parse_unknown_operator(error, message):
@@ -327,9 +327,9 @@ class ExportReader:
             going_on.problems.setdefault((problem.kind, attribute), problem)
 
     def _place_operators(self, going_on: _ExportState, text: str) -> None:
-        """Add the places of operators to problems, whose records lack them.
+        """Add the places of operators to problems without a stack.
 
-        The places are read from the program.
+        The places are read from the text of the program.
         """
         places = {
             node.operator.replace(".", "::", 1): node.frame for node in reversed([*parse_operators(text)])
@@ -363,7 +363,7 @@ class ExportReader:
     def _guard(self, record: TraceRecord) -> None:
         """Read a guard in the log of ``draft_export``.
 
-        This log has no ``guard_added_fast`` and ``create_symbol``.
+        This log has neither ``guard_added_fast`` nor ``create_symbol``.
         """
         going_on, body = self._export(), record.body
         if going_on.begun or body["prefix"] != "eval":
@@ -381,9 +381,9 @@ class ExportReader:
     # -- code ------------------------------------------------------------------------------------
 
     def _compiled(self, record: TraceRecord) -> Iterator[Fact]:
-        """Read a record of TorchInductor outside of a compilation.
+        """Read a record of TorchInductor outside a compilation by Dynamo.
 
-        AOTInductor compiles a program there.
+        Such records come from AOTInductor, which compiles an exported program.
         """
         if self._code is None or record.name == "before_pre_grad_graph":
             if self._code:
@@ -395,7 +395,7 @@ class ExportReader:
         yield from code.feed(replace(record, compile_id=compile_id), self._graphs.get(compile_id))
 
     def _graph_ahead(self, record: TraceRecord, compile_id: str) -> Iterator[Fact]:
-        """Yield the compiled graph as the program, if the log lacks the exported program."""
+        """Yield the compiled graph as the program, if the log lacks the program."""
         if compile_id in self._graphs:
             return
         graph = self._graphs[compile_id] = GraphCaptured(
@@ -408,9 +408,9 @@ class ExportReader:
             yield _completed(started, graph, 0.0)
 
     def _program_of(self, record: TraceRecord) -> str:
-        """Return the exported program with most lines in common with a graph.
+        """Return the exported program that shares the most lines with a graph.
 
-        If none shares a line, return a new name.
+        If no program shares a line, return a new name.
         """
         graph = GraphCaptured("", tuple(parse_nodes(record.payload)))
         shared = {name: len(places & places_of(graph)) for name, places in self._programs.items()}

@@ -1,6 +1,6 @@
 """Parsers of torch's texts about exports: exceptions, and ranges of sizes.
 
-The ranges are printed below a program. The messages are those of
+torch prints the ranges below a program. The messages are those of
 ``torch/fx/experimental/symbolic_shapes.py``, ``torch/_library`` and ``torch/_subclasses/fake_tensor.py`` in
 2.11 to 2.15.
 """
@@ -25,7 +25,7 @@ _NO_KERNEL: Final = (
     re.compile(r"\b(\w+::[\w.]+): attempted to run this operator with Meta tensors"),
 )
 _UNSUPPORTED: Final = "UnsupportedOperatorException"
-"""The error whose message is only the name of the operator."""
+"""The error whose message consists only of the name of the operator."""
 _FAILING: Final = re.compile(
     r"^Error in op: torch\.ops\.(?P<operator>\S+)\n(?P<said>[^\n]*fake[^\n]*)", re.MULTILINE
 )
@@ -37,14 +37,14 @@ _RELATED: Final = " must always be equal"
 _FIXES: Final = "Suggested fixes:"
 _VIOLATION: Final = re.compile(r"^ *- (?=You marked |Not all values of |The values of )")
 _ADVICE: Final = " If you're using "
-"""The beginning of torch's advice after a sentence on a dimension, the same for exports and compilations."""
+"""The beginning of torch's advice after a sentence about a dimension, equal for exports and compilations."""
 _MARKED_AT: Final = "User stack:"
 
 
 def parse_undecided(message: str) -> str:
     """Return the condition that an export could not decide.
 
-    The result is empty if the message is about something else.
+    Return an empty string if the message is not about a condition.
     """
     expression, end, _ = message.partition(_DATA)[2].partition(_UNHINTED)
     return expression if end else ""
@@ -53,7 +53,7 @@ def parse_undecided(message: str) -> str:
 def parse_unknown_operator(error: str, message: str) -> str:
     """Return the operator that has no fake kernel.
 
-    The result is empty if the error is about something else.
+    Return an empty string for any other error.
     """
     if error == _UNSUPPORTED:
         return schema(message.partition("\n")[0])
@@ -71,9 +71,9 @@ def parse_assigned(warning: str) -> tuple[str, ...]:
 
 
 def parse_failing_operator(message: str) -> tuple[str, str]:
-    """Return the operator whose result differs from its fake kernel's.
+    """Return an operator whose result differs from its fake kernel's, and why.
 
-    The second text is torch's explanation. Both are empty if the message is about something else.
+    The second string is torch's explanation. Both are empty if the message is about something else.
     ``assert_size_stride``, which TorchInductor's code calls, raises with this message
     (``torch/csrc/dynamo/guards.cpp``).
     """
@@ -84,16 +84,16 @@ def parse_failing_operator(message: str) -> tuple[str, str]:
 def schema(operator: str) -> str:
     """Return the registered name of an operator.
 
-    For example, it is ``mylib::twice`` for ``mylib.twice.default``.
+    An example is ``mylib::twice`` for ``mylib.twice.default``.
     """
     namespace, _, name = operator.replace("::", ".").partition(".")
     return f"{namespace}::{name.removesuffix('.default')}"
 
 
 def parse_ranges(text: str) -> Iterator[SizeRange]:
-    """Yield the ranges of sizes below a program.
+    """Yield the ranges of sizes that torch prints below a program.
 
-    The inputs of the program show the sources of the symbols.
+    The sources of the symbols are derived from the inputs of the program.
     """
     sources: dict[str, str] = {}
     for name, shape in parse_shapes(text):
@@ -105,7 +105,7 @@ def parse_ranges(text: str) -> Iterator[SizeRange]:
 
 
 def parse_violations(message: str, source: Source = no_source) -> Iterator[SizeViolation]:
-    """Yield the dimensions that cannot be dynamic, with the stack that torch names."""
+    """Yield the dimensions that cannot be dynamic, with the stack that torch prints."""
     lines = message.splitlines()
     starts = [number for number, line in enumerate(lines) if _VIOLATION.match(line)]
     for start, end in itertools.pairwise((*starts, len(lines))):
@@ -116,7 +116,7 @@ def parse_violations(message: str, source: Source = no_source) -> Iterator[SizeV
 
 
 def _violation(line: str) -> SizeViolation | None:
-    """Read a sentence on a dimension (``produce_guards`` in ``symbolic_shapes.py``)."""
+    """Read a sentence about a dimension (``produce_guards``, ``symbolic_shapes.py``)."""
     text = _VIOLATION.sub("", line)
     said = text.partition(_ADVICE)[0]
     before, _, after = text.partition(_SPECIALIZED)
@@ -141,7 +141,7 @@ def _violation(line: str) -> SizeViolation | None:
 
 
 def _named(text: str) -> tuple[str, str]:
-    """Read the name of a dimension and the source of its size.
+    """Return the name of a dimension, which may be empty, and the source of its size.
 
     The text is, for example, ``batch = L['x'].size()[0] in the ...``.
     """

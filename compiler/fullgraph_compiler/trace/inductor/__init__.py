@@ -1,6 +1,6 @@
 """Readers of AOTAutograd's and TorchInductor's records.
 
-They read the forms of a graph, code, kernels, and caches.
+The records contain the forms of a graph, code, kernels, and cache lookups.
 
 - ``code``: the forms of a graph in TorchInductor, and its code
 - ``kernels``: the kernels that generated code defines and launches

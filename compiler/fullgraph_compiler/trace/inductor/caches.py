@@ -2,8 +2,8 @@
 
 ``torch/_inductor/compile_fx.py`` emits ``fx_graph_cache_...``, ``torch/_functorch/_aot_autograd`` emits
 ``aotautograd_cache_...`` and, for a graph in its own cache, ``fx_graph_cache_...``. ``torch/_dynamo/pgo.py``
-emits the profiles of sizes: 2.11 to 2.15. A key's components have the form ``[hash] name[item]: text``; those
-of AOTAutograd's keys are only recorded if its logger has the level ``DEBUG``.
+emits the profiles of sizes: 2.11 to 2.15. A key's components have the form ``[hash] name[item]: text``; the
+components of AOTAutograd's keys are recorded only if its logger has the level ``DEBUG``.
 """
 
 from __future__ import annotations
@@ -47,14 +47,14 @@ _PROFILES: Final = {
     "put_extra_remote_code_state": ("written", "remote"),
 }
 LOWERED_RECORDS: Final = frozenset({"aot_forward_graph", "aot_backward_graph", "aot_inference_graph"})
-"""The graphs that torch looks up in ``FxGraphCache``, with the user's lines."""
+"""The graphs that torch looks up in ``FxGraphCache``; they name the user's lines."""
 CACHE_RECORDS: Final = frozenset((*_LOOKUPS, *_PROFILES))
 """The records that :class:`CacheReader` converts to facts."""
 
 _COMPONENT: Final = re.compile(r"\[(\w+)\] (\w+)(?:\[([^\]]*)\])?: (.*)", re.DOTALL)
 _KEY: Final = re.compile(r'"key": "(\w+)"')
 _FUNCTION: Final = re.compile(r"^\S.*:$", re.MULTILINE)
-"""The line of a profile that names a function; lines with its values are indented."""
+"""The line of a profile that names a function; the lines with the values of the function are indented."""
 _GUARDED: Final = "guard_miss"
 
 
@@ -65,8 +65,8 @@ _Component: TypeAlias = tuple[str, _Item]
 class CacheReader:
     """A reader of the cache lookups of one process.
 
-    If ``held``, lookups are read at the end. The components of keys are then read only if there were hits and
-    misses, since they only matter for a finding in this case. A damaged record still yields its state.
+    With ``held``, all lookups are read at the end, and components of keys only if there were both hits and
+    misses: otherwise no finding needs them. A damaged record still yields the outcome of its lookup.
     """
 
     def __init__(self, *, held: bool) -> None:
@@ -77,7 +77,7 @@ class CacheReader:
         self._parts: dict[tuple[str, tuple[_Item, ...]], CacheKeyPart] = {}
 
     def feed(self, record: TraceRecord) -> Iterator[Fact]:
-        """Yield the facts of a record, unless held back; store a graph for later lookups."""
+        """Yield the facts of a record, unless held; store a graph for later lookups."""
         if record.name in LOWERED_RECORDS:
             self._lowered[record.compile_id, record.name] = record
         elif self._waiting is None:
@@ -86,7 +86,7 @@ class CacheReader:
             self._waiting.append(record)
 
     def finish(self) -> Iterator[Fact]:
-        """Yield the facts that were held back."""
+        """Yield the facts of all records that were held back."""
         waiting, self._waiting = self._waiting or [], []
         states = {_LOOKUPS[record.name][1] for record in waiting if record.name in _LOOKUPS}
         for record in waiting:
@@ -146,7 +146,7 @@ class CacheReader:
 
 
 def _component(text: str) -> _Component:
-    """Split a component into its group and the item: name, hash and text."""
+    """Split a component into its group and an item: name, hash and text."""
     found = _COMPONENT.match(text)
     if found is None:
         return "", (text, text, "")
@@ -160,7 +160,7 @@ def _digest(group: str, items: Iterable[_Item]) -> str:
 
 
 def _reason(body: Mapping[str, Any]) -> str:
-    """Return torch's reason for a bypass or a failed store, or the guard that failed."""
+    """Return torch's reason for a bypass or a failed store, or the failed guard."""
     for name in ("cache_bypass_reason", "_reason", "error"):
         if body.get(name):
             return str(body[name])

@@ -1,10 +1,10 @@
 """TorchInductor's records of one compilation: forms of graphs, generated code.
 
 The records of a graph come in this order: its forms before and after AOTAutograd, then for each pass the
-lowered graph, the intermediate representation, the code, and the operations behind its kernels. They are
-emitted from ``torch/_inductor/compile_fx.py`` and ``torch/_functorch/_aot_autograd/graph_compile.py`` (2.11
-to 2.15). Fullgraph adds the ``ir_...`` records (:mod:`..compat.kernel_compat`), which torch only writes to a
-folder.
+lowered graph, the intermediate representation, the code, and the operations of its kernels. They are
+emitted by ``torch/_inductor/compile_fx.py`` and ``torch/_functorch/_aot_autograd/graph_compile.py`` (2.11
+to 2.15). Fullgraph adds the ``ir_...`` records (:mod:`..compat.kernel_compat`), which torch itself only
+writes to a folder.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _LOWERED: Final[dict[str, ArtifactKind]] = {
     "ir_pre_fusion": "ir_pre_fusion",
     "ir_post_fusion": "ir_post_fusion",
 }
-"""Forms of the graph of one pass."""
+"""Records with forms of the graph of one pass."""
 _PASSES: Final[dict[str, tuple[ArtifactKind, Phase]]] = {
     "aot_forward_graph": ("forward_graph", "forward"),
     "aot_backward_graph": ("backward_graph", "backward"),
@@ -54,9 +54,9 @@ _WHOLE: Final[dict[str, ArtifactKind]] = {
     "before_joint_graph": "before_joint_graph",
     "after_joint_graph": "after_joint_graph",
 }
-"""Forms of the graph with all its passes."""
+"""Records with forms of the graph of all passes."""
 _AOT: Final = "graph_dump"
-"""A piece of the C++ code that AOTInductor writes."""
+"""The record of a piece of the C++ code that AOTInductor writes."""
 _OF_CODE: Final = ("inductor_output_code", _AOT, NODE_MAPPINGS, KERNEL_STACKS)
 
 CODE_RECORDS = frozenset((*_LOWERED, *_PASSES, *_WHOLE, *_OF_CODE))
@@ -66,7 +66,7 @@ CODE_RECORDS = frozenset((*_LOWERED, *_PASSES, *_WHOLE, *_OF_CODE))
 class CodeReader:
     """A reader of TorchInductor's records of one compilation.
 
-    It holds code back until the records about the operations behind its kernels have come.
+    Code is held back until the records about the operations of its kernels have been read.
     """
 
     def __init__(self, source: Source) -> None:
@@ -114,9 +114,9 @@ class CodeReader:
                 self._lower(record)
 
     def finish(self, graph: GraphCaptured | None) -> Iterator[Fact]:
-        """Yield the facts that were held back.
+        """Yield the facts that were held back: forms of a graph, and the last code.
 
-        These are the forms of a graph without code, and the last code.
+        The forms are those of a graph for which no code was generated.
         """
         yield from self._forms()
         yield from self._code(graph)
@@ -128,7 +128,7 @@ class CodeReader:
     def _ahead_of_time(self, record: TraceRecord) -> Iterator[Fact]:
         """Read a piece of AOTInductor's code.
 
-        The wrapper comes first; its kernels are appended to it.
+        The wrapper comes first; its kernels are appended to the wrapper.
         """
         piece = record.body["name"]
         if piece == WRAPPER:
@@ -143,9 +143,9 @@ class CodeReader:
     def _code(
         self, graph: GraphCaptured | None, stacks: Mapping[str, tuple[Stack, ...]] | None = None
     ) -> Iterator[CodeGenerated]:
-        """Yield the last generated code.
+        """Yield the last generated code, if any.
 
-        ``stacks`` are those of its launches; without them, lines come from the nodes of Dynamo's graph.
+        ``stacks`` are the stacks of its launches; without them, lines come from the nodes of Dynamo's graph.
         """
         record, self._written = self._written, None
         if record is None:
@@ -185,7 +185,7 @@ class CodeReader:
         if kind == "fx_graph_transformed":
             self._nodes = {node.name: node for node in parse_operators(text)}
         if not kind.startswith("ir_"):
-            # AOTAutograd names the gradients that a backward graph starts from like this.
+            # AOTAutograd's prefix for the gradients with which a backward graph starts.
             backward = any(name.startswith("tangents_") for name in parse_inputs(text))
             self._phase = "inference" if not self._trains else "backward" if backward else "forward"
         self._lowered.append(Artifact(record.compile_id, self._phase, kind, text))

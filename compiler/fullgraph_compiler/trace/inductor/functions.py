@@ -1,8 +1,8 @@
 """The functions of TorchInductor's code, and how often each is called.
 
-``call`` runs the graph. It calls a function for each partition of a graph (``partition_0``), and a function
-for each subgraph of a higher-order operator: the branches of ``cond``, condition and body of ``while_loop``,
-a nested compile region (``codegen_subgraph`` and ``codegen_partition_call`` in
+``call`` runs the graph. It calls one function for each partition of a graph (``partition_0``), and one
+function for each subgraph of a higher-order operator: the branches of ``cond``, condition and body of
+``while_loop``, a nested compile region (``codegen_subgraph`` and ``codegen_partition_call`` in
 ``torch/_inductor/codegen/wrapper.py``: 2.13, 2.15).
 """
 
@@ -19,15 +19,15 @@ _ENTRY: Final = "call"
 _PARTITION: Final = "partition_"
 _PARTITIONS = re.compile(r"self\.partitions\[(\d+)\]")
 _MOST_TIMES: Final = 1_000_000
-"""The limit on the number of calls, which grows exponentially when functions call each other."""
+"""The most calls to count: the number grows exponentially when functions call each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeFunction:
-    """A function of the code that ``call`` reaches.
+    """A function of generated code that is reached from ``call``.
 
-    ``row`` is the row of its definition. ``times`` is how often one call of the graph calls it, if each
-    branch and each loop runs once.
+    ``row`` is the row of its definition. ``times`` is how often the function runs in one call of the graph,
+    if each branch and each loop runs once.
     """
 
     name: str
@@ -36,15 +36,14 @@ class CodeFunction:
 
     @property
     def is_called(self) -> bool:
-        """Whether the function runs a subgraph, and not the graph itself."""
+        """Whether the function runs a subgraph instead of the graph itself."""
         return self.name != _ENTRY and not self.name.startswith(_PARTITION)
 
 
 def calls_of(tree: ast.Module) -> list[tuple[CodeFunction, ast.Call]]:
-    """Return all calls in the functions that the code's ``call`` reaches, in order.
+    """Return all calls in the functions reached from ``call``, in order of execution.
 
-    The order is that of execution. A function that is called several times is read only once, at its
-    first call.
+    A function that is called several times is read only once, at its first call.
     """
     written = _functions(tree)
     reader = _FunctionReader({name: _calls(function) for name, function in written.items()})
@@ -56,13 +55,13 @@ def calls_of(tree: ast.Module) -> list[tuple[CodeFunction, ast.Call]]:
 
 
 class _FunctionReader:
-    """A depth-first reader of functions without recursion: logs may nest them deeply."""
+    """A depth-first reader of functions, without recursion: nesting may be deep."""
 
     def __init__(self, calls: Mapping[str, list[tuple[ast.Call, bool]]]) -> None:
         self._calls = calls
         self.found: list[tuple[str, ast.Call]] = []
         self.finished: list[str] = []
-        """The functions, each after the functions that it calls."""
+        """The functions in the order in which their reading ended: callees come before callers."""
         begun: set[str] = set()
         for root in sorted(filter(_is_root, calls), key=lambda name: name != _ENTRY):
             if root not in begun:
@@ -86,7 +85,7 @@ class _FunctionReader:
                 stack.pop()
 
     def times(self) -> Mapping[str, int]:
-        """Return how often each function is called, without roots that no function calls."""
+        """Return how often each called function is called in one call of the graph."""
         times: dict[str, int] = {}
         for name in reversed(self.finished):
             always: Counter[str] = Counter()
@@ -110,7 +109,7 @@ def _is_root(name: str) -> bool:
 
 
 def _callee(call: ast.Call) -> str:
-    """Return the name of the function that a call names; empty for other calls."""
+    """Return the name of the function that a call names; empty if it names none."""
     if isinstance(call.func, ast.Name):
         return call.func.id
     if isinstance(call.func, ast.Subscript) and (found := _PARTITIONS.fullmatch(ast.unparse(call.func))):

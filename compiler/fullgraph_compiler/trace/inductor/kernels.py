@@ -3,8 +3,8 @@
 The code is Python (``torch/_inductor/codegen/wrapper.py``). Each kernel is an assignment
 ``name = async_compile.triton('name', '''...''')``, with the text of the kernel in a string. The functions of
 the code (:mod:`.functions`) launch kernels, between calls of library functions (``extern_kernels.mm``).
-Comments above a launch say which nodes of the graph it computes. With provenance tracking, one comment has
-the handle ``name:number``, by which other records refer to the launch.
+Comments above a launch name the nodes of the graph that the launch computes. With provenance tracking, one
+comment has the handle ``name:number``, by which other records refer to the launch.
 """
 
 from __future__ import annotations
@@ -28,15 +28,16 @@ _HEURISTIC = re.compile(r"^@triton_heuristics\.(\w+)", re.MULTILINE)
 _GRID = re.compile(r"'grid_type': '(\w+)'")
 _DEFINED = re.compile(r"^(\w+) = async_compile\.\w+\(", re.MULTILINE)
 _CPP_WRAPPER: Final = "\ncpp_wrapper_src = ("
-"""``CppWrapperCpu.write_header`` (``torch/_inductor/codegen/cpp_wrapper_cpu.py``): 2.13, 2.15."""
+"""The text that ``CppWrapperCpu.write_header`` writes (``torch/_inductor/codegen/cpp_wrapper_cpu.py``): 2.13,
+2.15."""
 _LANGUAGES = {"cpp_pybinding": "cpp"}
 
 
 @dataclass(frozen=True, slots=True)
 class CodeLaunch:
-    """A launch in the code.
+    """A launch in generated code.
 
-    ``sources`` are the nodes of Dynamo's graph that it computes.
+    ``sources`` are the nodes of Dynamo's graph that the launch computes.
     """
 
     kernel: Kernel
@@ -46,16 +47,17 @@ class CodeLaunch:
 
 @dataclass(frozen=True, slots=True)
 class CodeLaunches:
-    """The launches in a piece of code, in order, and kernels without a known launch."""
+    """The launches in generated code, in order, and the kernels that have no launch."""
 
     found: tuple[CodeLaunch, ...]
     unread: tuple[str, ...] = ()
 
 
 def called(kernel: Kernel) -> Kernel:
-    """Return a library function with only the operations that call it.
+    """Return a library function, reduced to the operations that call this function.
 
-    torch also lists operations of other kernels, which compute its arguments.
+    torch also lists operations of other kernels, which compute the arguments. A kernel with source text is
+    returned unchanged.
     """
     operator = ".".join(kernel.name.removeprefix("torch.ops.").split(".")[:2])
     nodes = tuple(node for node in kernel.nodes if node.operator == operator)
@@ -69,9 +71,9 @@ def called(kernel: Kernel) -> Kernel:
 
 
 def phase_of(code: str, lowered: Phase = "inference") -> Phase:
-    """Return the pass that generated code is for.
+    """Return the pass to which generated code belongs.
 
-    C++ code does not name its pass: the result is ``lowered``.
+    C++ code does not name its pass: the result is then ``lowered``.
     """
     found = _ID.search(code)
     return found[1] if found else lowered  # type: ignore[return-value]
@@ -80,7 +82,7 @@ def phase_of(code: str, lowered: Phase = "inference") -> Phase:
 def is_cpp_wrapper(code: str) -> bool:
     """Return whether Python code contains a C++ wrapper.
 
-    TorchInductor writes one with the setting ``cpp_wrapper``.
+    TorchInductor writes a C++ wrapper if the setting ``cpp_wrapper`` is on.
     """
     return _CPP_WRAPPER in code
 
@@ -88,7 +90,7 @@ def is_cpp_wrapper(code: str) -> bool:
 def parse_launches(code: str) -> CodeLaunches:
     """Read the launches of kernels and library functions.
 
-    The result has no launches if the code is not Python.
+    If the code is not Python, the result has no launches.
     """
     tree = parse_code(code)
     if tree is None:
@@ -124,13 +126,16 @@ def parse_launches(code: str) -> CodeLaunches:
 
 
 def parse_nodes_of(payload: str) -> dict[str, tuple[str, ...]]:
-    """Read the nodes that each launch computes, by its handle (``..._node_mappings``)."""
+    """Read the nodes that each launch computes, by the launch's handle.
+
+    ``payload`` is that of a ``..._node_mappings`` record.
+    """
     nodes = _mapping(payload).get("cppCodeToPost")
     return {handle: tuple(names) for handle, names in nodes.items()} if isinstance(nodes, Mapping) else {}
 
 
 def parse_stacks(payload: str, source: Source) -> dict[str, tuple[Stack, ...]]:
-    """Read the user stacks behind each launch, by the launch's handle.
+    """Read the user's stacks of each launch, by the launch's handle.
 
     ``payload`` is that of a ``..._kernel_stack_traces`` record.
     """
@@ -141,12 +146,15 @@ def parse_stacks(payload: str, source: Source) -> dict[str, tuple[Stack, ...]]:
 
 
 def _mapping(payload: str) -> Mapping[str, Any]:
-    value = read_json(payload) if payload else None  # a cached graph has none
+    value = read_json(payload) if payload else None  # a cached graph has no payload
     return value if isinstance(value, Mapping) else {}
 
 
 def _definition(statement: ast.stmt) -> Kernel | None:
-    """Read a kernel from ``name = async_compile.triton('name', '''...''')``."""
+    """Read a kernel from its definition; return ``None`` for any other statement.
+
+    The definition is ``name = async_compile.triton('name', '''...''')``.
+    """
     if not isinstance(statement, ast.Assign) or not isinstance(statement.value, ast.Call):
         return None
     function, target = statement.value.func, statement.targets[0]
@@ -171,7 +179,7 @@ def _definition(statement: ast.stmt) -> Kernel | None:
 
 
 def _choices(tree: ast.Module, kernels: Container[str]) -> dict[str, list[str]]:
-    """Return the kernels that each multi-kernel chooses from.
+    """Return the kernels among which each multi-kernel chooses.
 
     The code is ``multi_kernel('name', [one, other])``.
     """
@@ -186,13 +194,13 @@ def _choices(tree: ast.Module, kernels: Container[str]) -> dict[str, list[str]]:
 
 
 def triton_traits(source: str) -> tuple[str, str]:
-    """Return heuristic and grid type of a Triton kernel; empty for other languages."""
+    """Return heuristic and grid type of a Triton kernel; empty for another language."""
     heuristic, grid = _HEURISTIC.search(source), _GRID.search(source)
     return heuristic[1] if heuristic else "", grid[1] if grid else ""
 
 
 def _launched(call: ast.Call, kernels: Container[str]) -> str:
-    """Return the kernel or library function that a call launches; empty for others."""
+    """Return the kernel or library function that a call launches; empty if none."""
     name = ast.unparse(call.func)
     if name.removesuffix(".run") in kernels:
         return name.removesuffix(".run")
@@ -200,7 +208,7 @@ def _launched(call: ast.Call, kernels: Container[str]) -> str:
 
 
 def launch_comments(lines: list[str]) -> tuple[tuple[str, ...], str]:
-    """Read nodes of Dynamo's graph and the handle from the comments above a launch."""
+    """Read the nodes of Dynamo's graph and the handle in the comments above a launch."""
     sources: tuple[str, ...] = ()
     handle = ""
     for line in lines:
