@@ -1,4 +1,4 @@
-"""Fullgraph in the user's interpreter: observes torch.compile.
+"""Fullgraph's part in the user's interpreter, which observes torch.compile.
 
 It imports only the standard library and torch.
 """

@@ -1,4 +1,4 @@
-"""Entries of analyses: how a worker runs them."""
+"""Entries of analyses: how a worker runs an analysis."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..observe.live import Sink
 class WorkerEntry:
     """The entry point of an analysis in a worker.
 
-    ``run`` gets the request, a sink for facts, and a function that makes the sink work in a forked child. The
-    last fact that it reports is ``RunFinished``.
+    ``run`` gets the request, a sink for facts, and a function to call first in a forked child, so that the
+    sink works there. The last fact that ``run`` reports is ``RunFinished``.
     """
 
     run: Callable[[Any, Sink, Callable[[], None]], None]
     forks: bool = True
-    """Whether the analysis forks the process, which is reliable on Linux only."""
+    """Whether the analysis forks the process, which is reliable only on Linux."""
     without_data: frozenset[Depth] = frozenset()
     """The depths at which a dry run is possible, because no compiled code runs there."""
 
@@ -42,7 +42,10 @@ class WorkerEntry:
 
 
 def entry_of(request: RunRequest | MinifyRequest) -> WorkerEntry:
-    """Return the entry of a request. Raises ``LookupError`` for an unknown analysis."""
+    """Return the entry that serves a request.
+
+    Raises ``LookupError`` for an unknown analysis.
+    """
     name = request.depth.replace("-", "_") if isinstance(request, RunRequest) else "minify"
     if isinstance(request, RunRequest) and request.depth in DEPTHS:
         name = "program"

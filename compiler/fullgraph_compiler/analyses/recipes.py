@@ -1,7 +1,7 @@
 """Recipes against crashes and full memory: parts of the compiler to turn off.
 
-A program that crashes or runs out of memory when compiled runs unmodified, then with one part of the compiler
-off at a time, then uncompiled.
+A program that crashes or runs out of memory when compiled runs several times: first unmodified, then with one
+part of the compiler off at a time, and finally uncompiled.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_faq.html, "Why am I getting
 OOMs?") For wrong results see :mod:`..diagnose.stages`.
 """
@@ -26,9 +26,9 @@ from .entry import WorkerEntry
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """A part of the compiler that settings turn off.
+    """A part of the compiler, and the settings that turn this part off.
 
-    ``advice`` says how to do so in a program.
+    ``advice`` says how a program can turn the part off.
     """
 
     name: str
@@ -55,7 +55,8 @@ UNCOMPILED = Recipe("uncompiled")
 def try_recipes(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
     """Run the program with each recipe in a child process; report the results.
 
-    ``speak`` makes ``sink`` work in a child. All facts of the run without a recipe are reported, too.
+    ``speak`` is called first in a child, so that ``sink`` works there. The facts of the run without a recipe
+    are reported, too.
     """
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)

@@ -1,4 +1,4 @@
-"""Speed: measure compiled calls of the program, unmodified or compiled otherwise."""
+"""Speed: measure compiled calls of the program, unmodified or with each variant."""
 
 from __future__ import annotations
 

@@ -15,7 +15,10 @@ from .entry import WorkerEntry
 
 
 def run_stages(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Check all stages; report each fault, bisected, then ``RunFinished``."""
+    """Check all stages; report each fault with its cause in the compiler.
+
+    ``RunFinished`` is the last fact.
+    """
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
     faults, _ = climb(request, FailureOracle(request.patience, AnswerCache()), sink, speak, seeks_causes=True)

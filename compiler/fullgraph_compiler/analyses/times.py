@@ -1,14 +1,15 @@
-"""Compile times of the program, with empty caches and with the caches of that run.
+"""Compile times of the program: with empty caches, then with the filled caches.
 
-Each run has its own process, and uses the default caches of torch: graphs (``FXGraphCache``,
-``AOTAutogradCache``), kernels, and choices of autotuning. (https://docs.pytorch.org/tutorials/recipes/
-torch_compile_caching_tutorial.html) So ``cold`` is the first start of a program, or the next start after a
-change that affects every graph, and ``warm`` is a restart.
+Each run has its own process, and uses torch's default caches: graphs (``FXGraphCache``,
+``AOTAutogradCache``), kernels, and choices of autotuning.
+(https://docs.pytorch.org/tutorials/recipes/torch_compile_caching_tutorial.html)
+So ``cold`` is the first start of a program, or the next start after a change that affects every graph, and
+``warm`` is a restart.
 
 The times exclude costs that do not depend on the program: imports, and the one-time cost of the first C++
 kernel on a machine (the precompiled header, and the detection of the CPU's vector instructions). Another
-process builds these ahead into the same caches, so both runs still include the cost per process. Profiles
-(PGO), which torch stores only for named jobs, are not used.
+process pays this one-time cost in advance, with the same caches, so both runs include only the cost that
+every process has. Profiles (PGO), which torch stores only for named jobs, are not used.
 """
 
 from __future__ import annotations
@@ -27,11 +28,11 @@ from .entry import WorkerEntry
 
 
 def measure_times(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Run the program with cold caches, then with warm ones, each in a child process.
+    """Run the program with cold caches, then with warm ones, each time in a child.
 
-    ``sink`` gets the times, all facts of the cold run, and the facts about caches of the warm run; ``speak``
-    makes it work in a child. The environment names the folders of the caches, which must be empty. A program
-    that fails with cold caches does not run again.
+    ``sink`` gets the times, all facts of the cold run, and the facts about caches of the warm run. ``speak``
+    is called first in a child, so that ``sink`` works there. The folders of the caches, which environment
+    variables name, must be empty. A program that fails with cold caches does not run again.
     """
     begun = time.monotonic()
     inductor_compat.import_inductor()
@@ -60,7 +61,7 @@ def _measure(
 
 
 def _of_caches(facts: Sequence[Fact]) -> list[Fact]:
-    """Return the facts about caches, with lookups marked as ``warm``."""
+    """Return only the facts about caches, with lookups marked as ``warm``."""
     return [
         replace(fact, warm=True) if isinstance(fact, CacheLookup) else fact
         for fact in facts

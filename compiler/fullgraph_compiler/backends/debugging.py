@@ -1,6 +1,6 @@
-"""Replacements for backends of torch that cannot be used by name.
+"""Replacements for backends of torch that cannot be selected by name.
 
-Programs use them by the names in :mod:`.registry`.
+Programs select the replacements by the names in :mod:`.registry`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def ts(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[...
 
 
 def aot_ts(graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Callable[..., Any]:
-    """Compile forward and backward graph with TorchScript."""
+    """Compile the forward and the backward graph with TorchScript."""
 
     def compile_graph(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
         return backend_compat.compile_with_torchscript(_plain(graph), inputs)
@@ -31,7 +31,7 @@ def aot_ts(graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any) -> Call
 def aot_eager_decomp_partition_with_mode(
     graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any
 ) -> Callable[..., Any]:
-    """Run decomposed graphs.
+    """Run decomposed graphs, and check the results for NaNs.
 
     Raises ``FloatingPointError`` at the first operator that produces a NaN.
     """

@@ -1,12 +1,10 @@
-"""An explanation of compilations with any backend.
-
-It covers graphs, breaks, operations, guards and times.
+"""Explain compilations with any backend: graphs, breaks, guards, times.
 
 This replaces ``torch._dynamo.explain`` and ``ExplainWithBackend`` (``torch/_dynamo/backends/debugging.py``),
-whose counts are wrong in some cases. torch counts the graphs that reach the backend, and reports that number
-minus one as the number of breaks. So a break that makes Dynamo skip its frame leaves no graph and counts as
--1 breaks, and two functions without a break have two graphs and count as 1 break. This module counts the
-facts of a run instead.
+whose counts are wrong in some cases. torch counts the graphs that reach the backend, and reports this number
+minus one as the number of breaks. So if a break makes Dynamo skip its frame, there is no graph, and torch
+reports -1 breaks; and if two functions without a break have one graph each, torch reports 1 break. This
+module counts the facts of a run instead.
 """
 
 from __future__ import annotations
@@ -76,7 +74,7 @@ class ExplainOutput:
 class ExplainWithBackend:
     """A backend for ``torch.compile`` that records compilations of another backend.
 
-    It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`.
+    It records until it is closed: use it in a ``with`` statement, or call :meth:`close`.
     """
 
     def __init__(self, backend: str | Callable[..., Any]) -> None:
@@ -96,7 +94,7 @@ class ExplainWithBackend:
         self._stack.enter_context(trace_compat.listening(self._listener))
 
     def __call__(self, graph: torch.fx.GraphModule, inputs: Sequence[Any], **options: Any) -> Any:
-        """Compile one graph with the other backend."""
+        """Compile a graph with the other backend, and record the graph."""
         compile_id = self._ids.get(trace_compat.current_compile_id(), "")
         if self._is_ours.get(compile_id, False):
             # If Dynamo restarts a compilation, its last graph replaces the earlier one.
@@ -110,13 +108,13 @@ class ExplainWithBackend:
         self.close()
 
     def close(self) -> None:
-        """Stop listening; :meth:`output` still returns the recorded compilations."""
+        """Stop recording; :meth:`output` still returns the recorded compilations."""
         self._stack.close()
         self._listener.finish()
         self._is_ours.clear()  # torch.compiler.reset() gives the same ids to other compilations
 
     def output(self) -> ExplainOutput:
-        """Return the compilations so far."""
+        """Return the compilations recorded so far."""
         return ExplainOutput(
             graphs=tuple(self._graphs.values()),
             break_reasons=tuple(fact for fact in self._facts if isinstance(fact, GraphBreak)),
@@ -138,7 +136,7 @@ def explain(
 ) -> Callable[..., ExplainOutput]:
     """Return a function that calls ``function`` compiled, and returns the explanation.
 
-    ``explain(function)(*args)`` resets the compiler before and after, as ``torch._dynamo.explain`` does.
+    A call of the returned function resets the compiler before and after, as ``torch._dynamo.explain`` does.
     """
 
     def call(*args: Any, **kwargs: Any) -> ExplainOutput:

@@ -1,7 +1,8 @@
 """Backends that fail on purpose, to test the diagnosis of failures.
 
-torch has the same four for its own tests (``*_TESTING_ONLY`` in ``torch/_dynamo/backends/debugging.py``),
-which support only ``torch.relu`` called as a function. These support each form of relu.
+torch has the same four backends for its own tests (``*_TESTING_ONLY`` in
+``torch/_dynamo/backends/debugging.py``), but torch's support only ``torch.relu`` called as a function. The
+backends here support each form of relu.
 """
 
 from __future__ import annotations
@@ -17,21 +18,21 @@ class InjectedError(RuntimeError):
 
 
 def relu_compile_error(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:
-    """Fail to compile a graph with a relu."""
+    """Fail to compile if the graph contains a relu."""
     for _, node in _relus(graph):
         raise InjectedError(f"relu: compile error, injected at {node.name}")
     return _forward(graph)
 
 
 def relu_runtime_error(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:
-    """Fail when a relu runs."""
+    """Return a function that runs the graph and fails when a relu runs."""
     for module, node in _relus(graph):
         _call_after(module, node, _fail, f"relu: runtime error, injected at {node.name}")
     return _forward(graph)
 
 
 def relu_accuracy_error(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any) -> Callable[..., Any]:
-    """Compute relu wrongly."""
+    """Return a function that runs the graph and computes relu wrongly."""
     for module, node in _relus(graph):
         is_in_place = node.kwargs.get("inplace") is True or _name(node, module).endswith("_")
         _call_after(module, node, _spoil, is_in_place)
@@ -41,7 +42,7 @@ def relu_accuracy_error(graph: torch.fx.GraphModule, _: Sequence[Any], **__: Any
 def non_leaf_compile_error(
     graph: torch.fx.GraphModule, inputs: Sequence[Any], **_: Any
 ) -> Callable[..., Any]:
-    """Fail to compile a graph with an operation and an input that is not a leaf."""
+    """Fail to compile if the graph has an operation and an input that is not a leaf."""
     does_something = any(node.op.startswith("call_") for node in graph.graph.nodes)
     if does_something and any(isinstance(item, torch.Tensor) and not item.is_leaf for item in inputs):
         raise InjectedError("compile error, injected: the graph has a non-leaf input")
@@ -49,7 +50,7 @@ def non_leaf_compile_error(
 
 
 def _relus(graph: torch.fx.GraphModule) -> Iterator[tuple[torch.fx.GraphModule, torch.fx.Node]]:
-    """Yield each relu with its graph module, which the caller may change meanwhile."""
+    """Yield each relu and its graph module, which the caller may change meanwhile."""
     for module in [item for item in graph.modules() if isinstance(item, torch.fx.GraphModule)]:
         for node in list(module.graph.nodes):
             if node.op.startswith("call_") and _name(node, module) in ("relu", "relu_"):

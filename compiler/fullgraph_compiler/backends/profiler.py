@@ -1,4 +1,4 @@
-"""A profiler of recompilations: each function keeps only one compilation.
+"""A profiler of recompilations; each function keeps only one compilation.
 
 This replaces torch's ``CompileProfiler``, which was in ``torch/_dynamo/utils.py`` until 2.0::
 
@@ -7,8 +7,9 @@ This replaces torch's ``CompileProfiler``, which was in ``torch/_dynamo/utils.py
     compiled(x)
     print(prof.report())
 
-This is the worst case, independent of ``recompile_limit``: a guard fails whenever a guarded value differs
-from that of the previous call. So every change is reported, even if a cache or a limit would hide it.
+The result is the worst case, independent of ``recompile_limit``: a guard fails whenever a guarded value
+differs from the value in the previous call. So every change is reported, even if a cache or a limit would
+hide it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from ..trace.guards import strip_locals
 from .explain import ExplainWithBackend
 
 _WIDEST = 60
-"""The maximum number of characters in a cell."""
+"""The maximum number of characters in a cell of a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ class Recompilation:
 class FunctionProfile:
     """The compilations of one function, including its parts after graph breaks.
 
-    ``versions`` is the number of compilations that an unlimited cache would contain.
+    ``versions`` is the number of compilations that a cache without a limit would contain.
     """
 
     function: str
@@ -82,10 +83,7 @@ class CountedBreak:
 
 @dataclass(frozen=True, slots=True)
 class ProfileMetrics:
-    """The compilations by function, and the graph breaks.
-
-    The most frequent come first.
-    """
+    """The compilations by function, and the graph breaks, the most frequent first."""
 
     functions: tuple[FunctionProfile, ...]
     graph_breaks: tuple[CountedBreak, ...]
@@ -97,16 +95,16 @@ class ProfileMetrics:
 
     @property
     def recompile_limit(self) -> int:
-        """The lowest limit with which no function would run eagerly."""
+        """The lowest ``recompile_limit`` with which no function would run eagerly."""
         return max((function.versions for function in self.functions), default=0)
 
 
 class CompileProfiler(ExplainWithBackend):
     """A backend for ``torch.compile`` that reports why functions recompile.
 
-    Graphs run eagerly. It listens until it is closed; use it in a ``with`` statement, or call :meth:`close`.
-    While it listens, each function compiled with it keeps its newest compilation only, and has no recompile
-    limit.
+    Graphs run eagerly. The backend records until it is closed: use it in a ``with`` statement, or call
+    :meth:`close`. Until then, each function compiled with this backend keeps only its newest compilation, and
+    has no recompile limit.
     """
 
     def __init__(self) -> None:
@@ -124,11 +122,11 @@ class CompileProfiler(ExplainWithBackend):
         return sum(len(graph.ops) for graph in self._graphs.values())
 
     def get_metrics(self) -> ProfileMetrics:
-        """Return the compilations so far."""
+        """Return the compilations recorded so far."""
         return ProfileMetrics(tuple(_functions(self._facts)), tuple(_breaks(self._facts)))
 
     def report(self) -> str:
-        """Return the compilations so far as tables of text."""
+        """Return the compilations recorded so far as tables of text."""
         return "\n".join(_lines(self.get_metrics())) + "\n"
 
 
@@ -151,8 +149,8 @@ def _functions(facts: Sequence[Fact]) -> list[FunctionProfile]:
     recompilations: dict[_Function, list[Recompilation]] = defaultdict(list)
     for fact in facts:
         if isinstance(fact, Recompile):
-            frame = started[fact.compile_id]  # reported right after it
-            failure = fact.failures[0]  # of the one compilation that was left
+            frame = started[fact.compile_id]  # reported right after the ``Recompile``
+            failure = fact.failures[0]  # of the only compilation that was kept
             failure = completed(failure, guards[failure.compile_id], guards[fact.compile_id])
             recompilations[_key(frame)].append(
                 Recompilation(
@@ -251,7 +249,7 @@ def _recompilation_row(recompilation: Recompilation) -> tuple[str, ...]:
 
 
 def _guard(failure: GuardFailure) -> str:
-    """Return the guarded property; torch's reason if the guarded value has no name."""
+    """Return the guarded property, or torch's reason if the guarded value has no name."""
     name = strip_locals(failure.source)
     if not name:
         return failure.changed if failure.kind == "GLOBAL_STATE" else failure.reason
@@ -262,7 +260,10 @@ def _guard(failure: GuardFailure) -> str:
 
 
 def _place(at: StackFrame | FunctionProfile | None = None) -> str:
-    """Return ``train.py:12``, relative to the current folder if the file is below it."""
+    """Return a location like ``train.py:12``.
+
+    The path is relative to the current folder if the file is below this folder.
+    """
     if at is None:
         return ""
     folder = os.path.join(os.getcwd(), "")
@@ -274,9 +275,9 @@ def _heading(text: str, line: str) -> tuple[str, str]:
 
 
 def _table(rows: Sequence[Sequence[str]], alignment: str = "") -> Iterator[str]:
-    """Yield a line for each row.
+    """Yield a line of text for each row.
 
-    ``alignment`` has ``<`` or ``>`` for the first columns, default ``<``.
+    ``alignment`` has one ``<`` or ``>`` for each of the first columns; all other columns get ``<``.
     """
     cells = [[textwrap.shorten(cell, _WIDEST, placeholder=" ...") or "-" for cell in row] for row in rows]
     sides = alignment.ljust(len(cells[0]), "<")

@@ -1,6 +1,6 @@
-"""The names under which programs can use the backends of this package.
+"""The names by which programs can select the backends of this package.
 
-They are registered as if torch had them.
+The backends are registered like torch's own.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ ENTRY_POINTS = {
 def register() -> None:
     """Register the names with torch.
 
-    A worker loads this package by its path, where no entry points are installed.
+    This is necessary in a worker, which loads this package by its path, so that no entry points are
+    installed.
     """
     for name, place in ENTRY_POINTS.items():
         backend_compat.register_backend(name, place)

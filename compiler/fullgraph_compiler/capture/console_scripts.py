@@ -1,4 +1,4 @@
-"""Console scripts: the commands that packages install, by their entry points."""
+"""Find console scripts: the commands that packages install as entry points."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ sys.exit({function}())
 
 @dataclass(frozen=True)
 class ConsoleScript:
-    """A console script: the path where it is installed, and the function it calls."""
+    """A console script: the path where it is installed, and its function."""
 
     filename: str
     module: str
     function: str
 
     def code(self) -> CodeType:
-        """Compile code that does the same as the installed script.
+        """Return code that does the same as the installed script.
 
         Raises the errors of ``compile``.
         """

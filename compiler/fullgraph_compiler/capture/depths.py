@@ -1,4 +1,4 @@
-"""Depths of runs: each ends the compiler at another step, with other facts."""
+"""Depths of runs: at each depth, the compiler stops after a different step."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ WITHOUT_DATA: Final[frozenset[Depth]] = frozenset(("graph", "recompiles", "late-
 
 
 def go_as_deep(request: RunRequest) -> list[ModuleType]:
-    """Make the compiler stop at the requested depth and report.
+    """Make the compiler stop at the depth of the request, and report.
 
-    Returns the list of modules that it loads.
+    Returns a list to which the compiler will add the modules that it loads.
     """
     prepare = DEPTHS.get(request.depth) or _OF_CHILDREN.get(request.depth)
     return (prepare(request) if prepare else None) or []
@@ -74,7 +74,7 @@ DEPTHS: Final[Mapping[Depth, _Prepare]] = {
     "build": _build,
     "alone": _compile_alone,
 }
-"""The preparation of the compiler for each depth that is one run of the program."""
+"""How to prepare the compiler, for each depth that is a single run of the program."""
 
 _OF_CHILDREN: Final[Mapping[Depth, _Prepare]] = {"speed": _report_kernels, "times": _report_hints}
-"""The same for runs of the program in child processes of an analysis; other analyses need none."""
+"""How to prepare the compiler for the runs in child processes of an analysis; other analyses need nothing."""

@@ -1,6 +1,6 @@
-"""Runs of example calls: import the module, compile the functions, evaluate calls.
+"""Run example calls: import the module, compile the functions, evaluate the calls.
 
-The calls are evaluated in turn. Calls that export come first, before anything is compiled.
+The calls of an example are evaluated in order. Calls that export come first, before the function is compiled.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from ..observe.tensors import factories
 from .notebooks import NotebookLoader, is_notebook
 
 _EXPORT = "__fullgraph_export__"
-"""The name under which the code of example calls finds :func:`_export`."""
+"""The name by which the code of example calls refers to :func:`_export`."""
 
 
 def run_examples(program: Examples) -> ProgramOutcome:
-    """Run each example's calls in order. If one raises, the others still run."""
+    """Run each example's calls in order; if a call raises, the other calls still run."""
     filename = os.path.abspath(program.filename)
     if not Path(filename).is_file():
         return not_started(f"cannot read {program.filename}: no such file")
@@ -86,9 +86,9 @@ def import_file(filename: str) -> ModuleType:
 
 
 def compile_thing(module: ModuleType, qualname: str) -> None:
-    """Replace a function by a compiled one, or the ``forward`` of a class.
+    """Replace a function by its compiled version, or the ``forward`` of a class.
 
-    Raises ``AttributeError`` when the module has no such name.
+    Raises ``AttributeError`` if the module has no such name.
     """
     owner: Any = module
     *outer, name = qualname.split(".")
@@ -122,7 +122,7 @@ def _run_calls(module: ModuleType, filename: str, example: Example) -> list[Base
 
 
 def _code(call: ExampleCall, filename: str) -> CodeType:
-    """Compile a call with the row and column of its comment in the file."""
+    """Compile a call, with positions in the file that contains it as a comment."""
     tree = ast.parse(call.source, filename)
     if call.export:
         tree = ast.fix_missing_locations(_ExportTransformer().visit(tree))
@@ -150,7 +150,7 @@ class _ExportTransformer(ast.NodeTransformer):
 def _export(thing: Callable[..., Any], *args: Any, **named: Any) -> Any:
     """Export a module or a function.
 
-    All sizes are static except those in ``dynamic_shapes``.
+    All sizes are static, except the sizes in ``dynamic_shapes``.
     """
     module = thing if isinstance(thing, torch.nn.Module) else _module_of(thing)
     shapes = {}
@@ -160,9 +160,9 @@ def _export(thing: Callable[..., Any], *args: Any, **named: Any) -> Any:
 
 
 def _module_of(function: Callable[..., Any]) -> torch.nn.Module:
-    """Wrap a function in a module, as ``forward``.
+    """Wrap a function in a module whose ``forward`` it becomes.
 
-    torch records lines only for code of this name.
+    The code is renamed to ``forward``, because torch records lines only for code of this name.
     """
     plain = getattr(function, "__func__", function)
     if isinstance(plain, FunctionType):

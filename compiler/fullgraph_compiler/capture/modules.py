@@ -1,6 +1,6 @@
-"""Modules that run by name, as with ``python -m``.
+"""Find modules that run by name, as with ``python -m``.
 
-For a script in a package, also the name under which it can run.
+For a script in a package, also find the name under which the script can run as a module.
 """
 
 from __future__ import annotations
@@ -20,11 +20,14 @@ from ..facts import Stack
 
 _MAIN = "__main__"
 _NO_PACKAGE = "attempted relative import with no known parent package"
-"""The message by which to recognize this error of the import system: it sets neither a name nor a type."""
+"""The import system's message for this error, which has no type or name by which to recognize it."""
 
 
 class NoModuleError(Exception):
-    """The module does not exist or does not compile; the message is for the user."""
+    """The error that a module does not exist or does not compile.
+
+    The message is for the user.
+    """
 
     def __init__(self, message: str, *hints: str, stack: Stack = ()) -> None:
         super().__init__(message)
@@ -40,7 +43,10 @@ class RunnableModule:
     loader: InspectLoader
 
     def code(self) -> CodeType:
-        """Compile the module. Raises the errors of ``compile``."""
+        """Compile the module.
+
+        Raises the errors of ``compile``.
+        """
         code = self.loader.get_code(self.spec.name)
         if code is None:
             raise ValueError(f"{self.filename} has no Python code")
@@ -48,10 +54,10 @@ class RunnableModule:
 
 
 def find_module(name: str, pinned: str = "") -> RunnableModule:
-    """Find a module, or a package's ``__main__``, and import the packages around it.
+    """Find a module, or a package's ``__main__``, and import its parent packages.
 
-    Raises :class:`NoModuleError`, also if the module is not the file ``pinned``, and any error of these
-    packages.
+    Raises :class:`NoModuleError` if there is no such module or it is not the file ``pinned``, and any error
+    of an imported package.
     """
     spec: ModuleSpec | None = find_spec_of(name, pinned)
     assert spec is not None
@@ -69,10 +75,10 @@ def find_module(name: str, pinned: str = "") -> RunnableModule:
 
 
 def find_spec_of(name: str, pinned: str = "") -> ModuleSpec:
-    """Find a module or package, and import the packages around it.
+    """Find a module or package, and import its parent packages.
 
-    With ``pinned``, only packages that contain this file are imported. Raises :class:`NoModuleError`, and any
-    error of these packages.
+    If ``pinned`` is given, import only packages that contain this file. Raises :class:`NoModuleError`, and
+    any error of an imported package.
     """
     names = name.split(".")
     spec: ModuleSpec | None = None
@@ -89,7 +95,10 @@ def find_spec_of(name: str, pinned: str = "") -> ModuleSpec:
 
 
 def _check_pinned(name: str, spec: ModuleSpec | None, pinned: str) -> None:
-    """Check that a module is the file ``pinned``, or that a package contains it."""
+    """Check that a module is the file ``pinned``, or that a package contains it.
+
+    Raises :class:`NoModuleError`.
+    """
     if spec is None or not pinned:
         return
     file = os.path.realpath(pinned)
@@ -106,7 +115,7 @@ def _check_pinned(name: str, spec: ModuleSpec | None, pinned: str) -> None:
 def _spec(name: str) -> ModuleSpec | None:
     """Find a module as ``python -m`` does in a new process.
 
-    There, no other module of its name is loaded.
+    In a new process, no module with the same name is loaded yet.
     """
     loaded = getattr(sys.modules.get(name), "__spec__", None)
     if loaded is not None and loaded.has_location and "." not in name:  # not in Python's core
@@ -125,7 +134,10 @@ def _spec(name: str) -> ModuleSpec | None:
 
 
 def module_hints(error: BaseException, filename: str, cwd: str) -> Iterator[str]:
-    """Yield how to run a script in a package that failed because it ran by its path."""
+    """Yield a hint if a script failed because it is in a package but ran by its path.
+
+    The hint says how to run the script as a module.
+    """
     if not isinstance(error, ImportError):
         return
     folder, parts = _name_in_package(filename, cwd)
@@ -142,8 +154,9 @@ def module_hints(error: BaseException, filename: str, cwd: str) -> Iterator[str]
 def _name_in_package(filename: str, cwd: str) -> tuple[str, list[str]]:
     """Return the folder from which a file can run as a module, and its module name.
 
-    The outermost package is the last folder with an ``__init__.py``. If no folder has one, the name starts
-    below ``cwd``; outside of ``cwd``, it starts with the file's own folder.
+    The outermost package is the last folder, going upwards, with an ``__init__.py``. If no folder has one,
+    the name starts below ``cwd``. If the file is not below ``cwd`` either, the name starts with the folder of
+    the file.
     """
     path, name = os.path.split(os.path.splitext(filename)[0])
     parts = [] if name == _MAIN else [name]

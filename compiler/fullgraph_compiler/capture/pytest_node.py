@@ -1,4 +1,4 @@
-"""Runs of one pytest node."""
+"""Run one pytest node."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class _FailureCollector:
 
 
 def run_test(program: PytestNode, *, overlaid: bool = False) -> ProgramOutcome:
-    """Run the node in this process, with the user's own pytest and configuration.
+    """Run a pytest node in this process, with the user's own pytest and configuration.
 
-    With ``overlaid``, texts of the request replace some files.
+    ``overlaid`` says that unsaved texts replace some files.
     """
     if importlib.util.find_spec("pytest") is None:
         return not_started("this interpreter has no pytest", "Install it: pip install pytest")

@@ -1,4 +1,4 @@
-"""One run: a program is observed from start to end, and facts are reported."""
+"""One run: observe a program from start to end, and report facts."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ _run_exitfuncs = atexit._run_exitfuncs  # a program may replace this function
 class _ProgramObservers:
     """The observers of the program.
 
-    ``reported`` holds the names of errors that the trace reported.
+    ``reported`` contains the names of the exceptions that the structured trace has reported.
     """
 
     modules: ModuleTracker
@@ -89,7 +89,7 @@ def run(
 ) -> None:
     """Run ``request.program`` in this process; ``sink`` gets the facts during the run.
 
-    ``prepare`` is called before the program starts; ``after`` is called once the program and its exit
+    ``prepare`` is called before the program starts. ``after`` is called when the program and its exit
     functions have ended and all their facts are reported. The process cannot be used for another run: torch
     stays patched, and the program may have changed any state.
     """
@@ -104,7 +104,7 @@ def run(
     if after is not None:
         # Exit functions run in reverse order: those of the program before this one, those of torch after it.
         atexit.register(_after, observers.listener, after)
-    # A caller's own patches wrap those above, and so see each call before them.
+    # The caller's own patches wrap the patches above, and so see each call first.
     if prepare is not None:
         prepare()
     outcome = _execute(request, sink, preview)
@@ -119,13 +119,13 @@ def _after(listener: TraceListener, after: Callable[[], None]) -> None:
 def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType]:
     """Configure the compiler for the request.
 
-    Returns the list to which it adds the modules it loads.
+    Returns a list to which the compiler will add the modules that it loads.
     """
     registry.register()
     # Before any import below: a module may read a variable while it is imported.
     os.environ.update(request.variables)
     switches.apply(request.switches)
-    # Another interpreter compiles the graphs of a preview elsewhere.
+    # Another interpreter compiles the graphs of a deferred preview.
     loaded = [] if isinstance(preview, DeferredPreview) else go_as_deep(request)
     dynamo_compat.place_frames()
     note_names()
@@ -137,7 +137,7 @@ def _prepare_compiler(request: RunRequest, preview: _Preview) -> list[ModuleType
 
 
 def _install_observers(request: RunRequest, sink: Sink, preview: _Preview) -> _ProgramObservers:
-    """Install the observers of imports and of the structured trace."""
+    """Install the observers of imports, calls and the structured trace."""
     overlay.install(request.texts)
     modules = ModuleTracker(request.program)
     reported: set[str] = set()
@@ -181,9 +181,9 @@ def _collect(
     sink: Sink,
     started: float,
 ) -> None:
-    """Send the facts that are complete only at the end.
+    """Send the facts that are complete only at the end of the run.
 
-    ``RunFinished`` is last, since it ends the run.
+    ``RunFinished`` is the last fact, because it ends the run.
     """
     for fact in preview.rest() if preview else ():
         sink([fact])  # one by one, since their texts are long
@@ -223,7 +223,7 @@ def _run_program(request: RunRequest) -> ProgramOutcome:
 
 
 def _end_before_writes(outcome: ProgramOutcome) -> ProgramOutcome:
-    """Turn the error that stops a run before it changes a file into a warning."""
+    """Turn the errors that ended a run before it could change a file into warnings."""
     writes = [error for error in outcome.raised if isinstance(error, UnsafeWriteError)]
     if not writes:
         return outcome
@@ -237,7 +237,7 @@ def _end_before_writes(outcome: ProgramOutcome) -> ProgramOutcome:
 
 
 def _described(error: BaseException) -> ProgramRaised:
-    """Describe an exception, without the frames of our own functions."""
+    """Convert an exception to a fact, without the stack frames of Fullgraph."""
     raised = describe(error)
     return replace(raised, stack=tuple(item for item in raised.stack if not item.filename.startswith(_OURS)))
 

@@ -1,4 +1,4 @@
-"""Runs of a file, module or console script as ``__main__``.
+"""Run a file, a module or a console script as ``__main__``.
 
 The runs are equivalent to ``python FILE ARGS``, ``python -m MODULE ARGS`` and ``SCRIPT ARGS``.
 """
@@ -54,7 +54,7 @@ def _run_file(script: Script) -> ProgramOutcome:
 def _run_module(script: Script) -> ProgramOutcome:
     """Run a module as ``runpy`` does.
 
-    The packages around it are imported first, and may raise.
+    The packages that contain the module are imported first, and may raise any error.
     """
     folder = os.getcwd()
     sys.argv[:] = ["-m", *script.args]
@@ -107,7 +107,7 @@ def _run_as_main(code: types.CodeType, **names: object) -> ProgramOutcome:
 
 
 def _misses_input(error: BaseException) -> bool:
-    """Return whether a program or its debugger asked for input that the run lacks."""
+    """Return whether a program or its debugger asked for input, but the run has none."""
     if not isinstance(error, bdb.BdbQuit) and error.args != (_END_OF_INPUT,):
         return False
     try:
@@ -119,9 +119,9 @@ def _misses_input(error: BaseException) -> bool:
 def shadowed_modules(folder: Path) -> list[TargetProblem]:
     """List the files in ``folder`` that hide torch or a standard library module.
 
-    ``python`` would put ``folder`` first on the import path. Only modules that are already loaded count:
-    torch needs them, so ``python`` would fail at ``import torch``. Fullgraph has loaded the real modules, and
-    goes on.
+    ``python`` would put ``folder`` first on the import path. Only files that hide an already loaded module
+    are listed: torch needs the hidden module, so ``python`` would fail at ``import torch``. The run itself
+    continues, because Fullgraph has loaded the real module.
     """
     problems = []
     for path in sorted((*folder.glob("*.py"), *folder.glob("*/__init__.py"))):

@@ -1,4 +1,4 @@
-"""Settings of a run that override those of the program."""
+"""Apply the settings of a run that override those of the program."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ _DYNAMIC: Final[dict[Dynamic, dict[str, Any]]] = {
     "off": {"automatic_dynamic_shapes": False, "assume_static_by_default": True},
     "automatic": {"automatic_dynamic_shapes": True, "assume_static_by_default": True},
 }
-"""The settings that ``torch.compile(dynamic=...)`` makes (``OptimizeContext`` in
-``torch/_dynamo/eval_frame.py``)."""
+"""The settings that ``torch.compile(dynamic=...)`` makes.
+
+(``OptimizeContext`` in ``torch/_dynamo/eval_frame.py``)
+"""
 
 
 _ACCUMULATED: Final = 256
-"""Torch's own limit for a function with all its graph breaks."""
+"""Torch's default of ``accumulated_recompile_limit``, the limit for a function including its graph breaks."""
 
 
 def apply(switches: Switches) -> None:
     """Apply the switches of a run to torch.
 
-    The program's own settings no longer have an effect.
+    The program's own values of these settings no longer have an effect.
     """
     settings: dict[str, Any] = dict(_DYNAMIC[switches.dynamic]) if switches.dynamic else {}
     if switches.recompile_limit is not None:
@@ -39,7 +41,7 @@ def apply(switches: Switches) -> None:
 
 
 def _is_meant(code: CodeType, pattern: re.Pattern[str]) -> bool:
-    """Return whether a function's name matches, alone or with its class.
+    """Return whether a function's name matches, with or without the name of its class.
 
     A resume function matches by the name of the function that it continues.
     """

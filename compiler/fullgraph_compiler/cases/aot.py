@@ -1,4 +1,4 @@
-"""Lowering of Dynamo's graph to the forward and backward graph for TorchInductor."""
+"""Lower Dynamo's graph to the forward and backward graphs that TorchInductor gets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .reading import GraphReading, UnreadableError, read_graph, read_input, with
 
 
 def split(case: FailureCase, seconds: float) -> list[FailureCase]:
-    """Return the cases at level ``aot`` of a case at level ``dynamo``, in run order.
+    """Return the ``aot`` cases of a ``dynamo`` case, in the order in which they run.
 
-    Empty if an earlier stage fails, or if the lowered graph cannot be written as a case, which includes every
-    dynamic graph: its sizes would have become numbers.
+    Empty if an earlier stage fails, or if the lowered graph cannot be written as a case. A dynamic graph
+    cannot be written, because its symbolic sizes would become constants.
     """
     if case.dynamic:
         return []

@@ -1,8 +1,8 @@
 """A case: a graph, its inputs and its compile options as plain data.
 
-A case has everything that a repro contains. Operations are stored by name. So a case can be reduced without
-the user's custom operators and without a GPU, and it can be sent to another process or saved to a file. The
-names are resolved only when a repro runs.
+A case contains everything that a repro needs. Operations are stored by name, and the names are resolved only
+when a repro runs. So a case can be reduced without the user's custom operators and without a GPU, and it can
+be sent to another process or saved to a file.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from ..facts import Level, Stack
 class TensorSpec:
     """The metadata of a tensor.
 
-    ``dtype`` is written like ``float32``, ``device`` like ``cpu`` or ``cuda:0``. ``leaf`` is autograd's:
-    false for a tensor that requires a gradient and was computed from another one.
+    ``dtype`` is written like ``float32``, ``device`` like ``cpu`` or ``cuda:0``. ``leaf`` is ``is_leaf`` of
+    autograd: false for a tensor that requires a gradient and was computed from another tensor.
     """
 
     shape: tuple[int, ...]
@@ -35,7 +35,7 @@ class TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class NormalValues:
-    """Random numbers with about this mean and standard deviation, equal in every run."""
+    """Random numbers of about this mean and standard deviation, equal in every run."""
 
     mean: float = 0.0
     std: float = 1.0
@@ -58,7 +58,10 @@ class ExactValues:
 
 @dataclass(frozen=True, slots=True)
 class CaseInput:
-    """An input of a graph: a tensor and its values, or a plain Python number."""
+    """An input of a graph: a tensor and its values, or a plain Python number.
+
+    ``spec`` is ``None`` for a number.
+    """
 
     name: str
     spec: TensorSpec | None
@@ -67,7 +70,7 @@ class CaseInput:
 
 @dataclass(frozen=True, slots=True)
 class ResultRef:
-    """A reference by name to the result of an earlier operation, or to an input."""
+    """A reference, by name, to an input or to the result of an earlier operation."""
 
     name: str
 
@@ -80,18 +83,26 @@ class ConstantCode:
 
 
 Value: TypeAlias = Any
-"""``ResultRef``, ``ConstantCode``, ``None``, a number, a string, ``...``, or a tuple, list, dict or slice of
-them."""
+"""A value in the arguments of an operation.
+
+``ResultRef``, ``ConstantCode``, ``None``, a number, a string, ``...``, or a tuple, list, dict or slice of
+these.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseOperation:
     """One operation of a graph.
 
-    ``kind`` is that of an fx node: ``call_function`` (``target`` is the qualified name of the function:
-    ``torch.relu``, ``torch.ops.aten.relu.default``), ``call_method`` (the name of a method; the first
-    argument is its object) or ``get_attr`` (the name of a subgraph). ``spec`` describes the result: a
-    ``TensorSpec``, a number, or a tuple of these; ``None`` if it is unknown. ``calls`` is the user stack.
+    ``kind`` is the ``op`` of an fx node:
+
+    - ``call_function``: ``target`` is the qualified name of the function (``torch.relu``,
+      ``torch.ops.aten.relu.default``)
+    - ``call_method``: ``target`` is the name of the method; the first argument is the object
+    - ``get_attr``: ``target`` is the name of a subgraph
+
+    ``spec`` describes the result: a ``TensorSpec``, a number, or a tuple of these; ``None`` if the result is
+    unknown. ``calls`` is the user stack.
     """
 
     name: str
@@ -107,8 +118,8 @@ class CaseOperation:
 class CaseGraph:
     """Operations in order, outputs, and subgraphs of higher-order operators by name.
 
-    ``parameters`` are the names of the inputs. A ``bare`` graph, which some higher-order operators require,
-    returns its only output without a tuple.
+    ``parameters`` are the names of the inputs. A ``bare`` graph returns its only output without a tuple; some
+    higher-order operators require such graphs.
     """
 
     parameters: tuple[str, ...]
@@ -123,10 +134,11 @@ class FailureCase:
     """A graph with one input for each parameter, and the options of its compilation.
 
     ``backend`` is a name for ``torch.compile(backend=...)`` or, with ``backend_is_code``, a Python
-    expression; at level ``aot`` it is ``inductor``. ``preamble`` are statements, and ``settings`` assignments
-    to torch's configuration, that must run first. With ``dynamic`` the graph is compiled for symbolic sizes;
-    ``static`` are the dimensions of each input that are not symbolic even then. With ``fullgraph`` a failure
-    of the backend cannot become a graph break. ``compile_id`` is that of the original compilation.
+    expression; at level ``aot`` it is ``inductor``. ``preamble`` contains statements, and ``settings``
+    assignments to torch's configuration; both must run before the graph is compiled. With ``dynamic`` the
+    graph is compiled for symbolic sizes; ``static`` lists, for each input, the dimensions that still are not
+    symbolic. With ``fullgraph`` a failure of the backend cannot become a graph break. ``compile_id`` is that
+    of the original compilation.
     """
 
     level: Level
@@ -143,30 +155,30 @@ class FailureCase:
 
     @property
     def nodes(self) -> int:
-        """The number of operations that compute something; ``getitem`` does not count."""
+        """The number of operations that compute something, without ``getitem`` operations."""
         computing = (item for item in all_operations(self.graph) if item.kind != "get_attr")
         return sum(not takes_item(item) for item in computing)
 
     @property
     def on_accelerator(self) -> bool:
-        """Whether an input is on another device than the CPU."""
+        """Whether an input is on a device other than the CPU."""
         return any(item.spec is not None and item.spec.device != "cpu" for item in self.inputs)
 
 
 def all_operations(graph: CaseGraph) -> Iterator[CaseOperation]:
-    """Yield the operations of the subgraphs of a graph, then its own."""
+    """Yield the operations of the graph's subgraphs, then the operations of the graph."""
     for _, subgraph in graph.subgraphs:
         yield from all_operations(subgraph)
     yield from graph.operations
 
 
 def takes_item(operation: CaseOperation) -> bool:
-    """Return whether an operation is a ``getitem`` of a tensor or of several results."""
+    """Return whether an operation is a ``getitem`` of a tensor or of a tuple."""
     return operation.target in ("operator.getitem", "_operator.getitem")
 
 
 def contiguous(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the strides of a contiguous tensor."""
+    """Return the strides of a contiguous tensor with this shape."""
     return tuple(math.prod(max(length, 1) for length in shape[place + 1 :]) for place in range(len(shape)))
 
 
@@ -195,19 +207,22 @@ def mapped(value: Value, change: Callable[[Value], Value]) -> Value:
 
 
 def references(value: Value) -> Iterator[str]:
-    """Return the names that a value refers to."""
+    """Yield the names of inputs and operations that a value refers to."""
     return (leaf.name for leaf in leaves(value) if isinstance(leaf, ResultRef))
 
 
 def uses(operation: CaseOperation) -> Iterator[str]:
-    """Yield the names that an operation refers to."""
+    """Yield the names of inputs and operations that an operation's arguments refer to."""
     yield from references(operation.args)
     for _, value in operation.kwargs:
         yield from references(value)
 
 
 def substitute(value: Value, replacements: dict[str, Value]) -> Value:
-    """Return a copy of a nested value with references replaced, by name."""
+    """Return a copy of a nested value in which references are replaced.
+
+    ``replacements`` has the new values by the names of the references; other references stay.
+    """
     return mapped(
         value, lambda leaf: replacements.get(leaf.name, leaf) if isinstance(leaf, ResultRef) else leaf
     )

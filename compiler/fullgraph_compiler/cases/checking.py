@@ -1,8 +1,8 @@
-"""Failures of a compiled program: it raises, or computes different numbers.
+"""Find failures of a compiled program: it raises, or computes wrong numbers.
 
-The numbers are compared with those of the uncompiled program. The source of ``run``, ``mismatch``,
-``difference``, ``in_double`` and ``widened`` is copied into repros, so they use only builtins, torch and the
-standard library.
+Numbers are wrong if they differ from those of the uncompiled program. The source of ``run``, ``mismatch``,
+``difference``, ``in_double`` and ``widened`` is copied into repros, so these functions use only builtins,
+torch and the standard library.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..compat.graph_compat import failing_node, operator_mode
 from ..facts import Failure
 
 UNCOMPILED = "Uncompiled"
-"""The ``error`` of a program that raises without the compiler; it never equals that of a compiler failure."""
+"""The ``error`` of a program that raises without the compiler; no compiler failure has this ``error``."""
 
 
 IN_PIECES = "InPieces"
@@ -26,9 +26,10 @@ IN_PIECES = "InPieces"
 
 
 def examine(namespace: dict[str, Any], numerics: bool = True) -> Failure | None:
-    """Compile and run the module of a repro's ``namespace``.
+    """Compile and run the module of a repro, and return the failure.
 
-    Returns the failure, or ``None`` if it passes. Without ``numerics`` the results are not compared.
+    ``namespace`` is the repro's namespace. ``None`` if the module passes. Without ``numerics`` the results
+    are not compared.
     """
     module, inputs, compiled = namespace["Repro"], namespace["inputs"], namespace["compiled"]
     try:
@@ -55,8 +56,8 @@ def wrong_numbers(message: str) -> Failure:
 def _is_other_dropout(module: Any, args: list[Any], results: list[Any]) -> bool:
     """Return whether results differ only by the random numbers of decomposed dropout.
 
-    On a GPU, the fused kernel draws other numbers than ``native_dropout`` in
-    ``torch/_decomp/decompositions.py``.
+    On a GPU, the fused dropout kernel draws other numbers than the decomposition of ``native_dropout``
+    (``torch/_decomp/decompositions.py``).
     """
     decomposed = 0
 
@@ -80,7 +81,11 @@ def _is_other_dropout(module: Any, args: list[Any], results: list[Any]) -> bool:
 
 
 def same_failure(failure: Failure, other: Failure) -> bool:
-    """Return whether two failures have equal kind, error, phase and message pattern."""
+    """Return whether two failures count as the same: they must be of equal kind.
+
+    Two hangs are always the same. Crashes must also have an equal ``error``, wrong results an equal ``error``
+    and phase, and errors an equal ``error``, phase and message pattern.
+    """
     if failure.kind != other.kind or failure.kind == "hang":
         return failure.kind == other.kind
     if failure.error != other.error or failure.kind == "crash":
@@ -104,7 +109,7 @@ _VARIABLE = re.compile(
 
 
 def pattern(message: str) -> str:
-    """Return a regular expression for a message with other names, numbers and paths."""
+    """Return a regular expression that ignores names, numbers and paths in a message."""
     parts = _VARIABLE.sub("\0", message).split("\0")
     fixed = [re.escape(part).replace("\\ ", " ") for part in parts]
     return ".*".join(part for number, part in enumerate(fixed) if part or number in (0, len(fixed) - 1))
@@ -113,14 +118,14 @@ def pattern(message: str) -> str:
 # -- exceptions --------------------------------------------------------------------------------
 
 _WRAPPERS = ("BackendCompilerFailed", "InductorError", "LoweringException", "TorchRuntimeError")
-"""Errors of torch that only wrap another error."""
+"""Exceptions of torch that only wrap another exception."""
 
 _BACKWARD_COMPILERS = ("_aot_stage2b_bw_compile", "bw_compiler", "_wrapped_bw_compiler")
 """Functions of torch, 2.11 to 2.15, that compile a backward graph, possibly during the forward call."""
 
 
 def _raised(error: BaseException) -> Failure:
-    """Return the failure for an exception of the compiled program."""
+    """Return the failure for an exception that the compiled program raised."""
     *_, cause = _causes(error)
     message = first_line(cause)
     if not message:
@@ -136,7 +141,7 @@ def _raised(error: BaseException) -> Failure:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception, then the exceptions that it wraps, down to the original one."""
+    """Yield an exception, then the exceptions that it wraps, the original one last."""
     yield error
     if type(error).__name__ in _WRAPPERS:
         inner = getattr(error, "inner_exception", None) or error.__cause__ or error.__context__
@@ -145,7 +150,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 
 
 def first_line(error: BaseException) -> str:
-    """Return the first line of an error, or the first error of the C++ compiler in it."""
+    """Return the first line of an error, or the first C++ compiler error in it."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     faults = (line[line.index("error: ") :] for line in lines if ": error: " in line)
     return next(faults, lines[0] if lines else "")
@@ -164,9 +169,9 @@ def _is_of_backward(error: BaseException) -> bool:
 
 
 def run(function: Any, args: list[Any]) -> list[Any]:
-    """Run forward and backward.
+    """Run the forward and backward pass of a function.
 
-    Returns the outputs, the inputs after the call, and their gradients.
+    Return its outputs, the inputs after the call, and the gradients of the inputs.
     """
     torch.manual_seed(0)
     edges = {
@@ -190,7 +195,7 @@ def run(function: Any, args: list[Any]) -> list[Any]:
 def mismatch(module: Any, inputs: Any, results: list[Any], plain: list[Any]) -> str:
     """Describe the first result of ``run`` that differs from the uncompiled result.
 
-    Empty if none does.
+    Empty if all results match.
     """
     if len(results) != len(plain):
         return f"{len(results) - len(plain):+} outputs, compared with uncompiled"
@@ -208,9 +213,9 @@ def mismatch(module: Any, inputs: Any, results: list[Any], plain: list[Any]) -> 
 
 
 def difference(title: str, result: Any, plain: Any, double: Any) -> str:
-    """Describe how a result differs.
+    """Describe how a result differs from the uncompiled result.
 
-    Empty if it is about as close to float64 as the uncompiled result.
+    Empty if it does not differ, or is about as close to float64 as the uncompiled result.
     """
     if result is None or plain is None:
         other = plain if result is None else result
@@ -256,7 +261,7 @@ def difference(title: str, result: Any, plain: Any, double: Any) -> str:
 
 
 def in_double(module: Any, inputs: Any) -> list[Any]:
-    """Return the results of ``run`` uncompiled in float64, with equal random numbers."""
+    """Return the uncompiled results of ``run`` in float64, with equal random numbers."""
     drawn: list[Any] = []
 
     def record(operator: Any, args: Any, kwargs: Any) -> Any:

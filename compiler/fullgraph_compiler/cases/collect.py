@@ -1,6 +1,6 @@
-"""Collection of a run's captured graphs as cases.
+"""Save the captured graphs of a run as cases.
 
-A case has the inputs of its graph's first call.
+A case contains the inputs of the first call of its graph.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _log = logging.getLogger(__name__)
 
 
 class GraphKeeper:
-    """A backend that runs captured graphs eagerly, and saves each as a case.
+    """A backend that runs captured graphs eagerly, and saves each graph as a case.
 
-    The cases are saved in ``folder``. :func:`saved` and :func:`unsaved` read the folder, even after the
-    program's process has died.
+    The cases are files in ``folder``. :func:`saved` and :func:`unsaved` read them, even after the program's
+    process has died.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -44,7 +44,7 @@ class GraphKeeper:
         self._settings_before: frozenset[str] = frozenset()
 
     def install(self) -> None:
-        """Replace every backend."""
+        """Replace every backend by this one."""
         self._settings_before = frozenset(settings_compat.changed_settings())
         backend_compat.intercept_backends(self._compile)
 
@@ -97,7 +97,7 @@ def saved(folder: Path) -> list[FailureCase]:
 
 
 def unsaved(folder: Path) -> list[GraphUnchecked]:
-    """Return the graphs that a :class:`GraphKeeper` could not save, with reasons."""
+    """Return the graphs that a :class:`GraphKeeper` could not save, with the reasons."""
     texts = (path.read_text("utf-8") for path in sorted(folder.glob(f"*{_UNSAVED}")))
     return [GraphUnchecked(*text.split("\n", 1)) for text in texts]
 
@@ -157,7 +157,7 @@ def _normal(statement: str) -> str:
 def _global_name(backend: Any, modules: dict[str, ModuleType]) -> str:
     """Return the name of a backend at the top level of one of the program's files.
 
-    Raises :class:`UnreadableError` if it has none.
+    Raises :class:`UnreadableError` if the backend has no such name.
     """
     for module in reversed(modules.values()):
         for name, value in vars(module).items():
@@ -181,9 +181,9 @@ def _is_dynamic(value: Any) -> bool:
 
 
 def _static_dimensions(graph: torch.fx.GraphModule) -> tuple[tuple[int, ...], ...]:
-    """Return the static dimensions of each input in Dynamo's trace.
+    """Return the dimensions of each input that are static in Dynamo's trace.
 
-    Real inputs no longer have symbols.
+    They come from the trace because the real inputs no longer have symbolic sizes.
     """
     traced = [node.meta.get("example_value") for node in graph.graph.find_nodes(op="placeholder")]
     shapes = (value.shape if isinstance(value, torch.Tensor) else () for value in traced)

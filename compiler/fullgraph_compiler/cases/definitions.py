@@ -1,8 +1,9 @@
-"""Extraction of the definitions that a repro needs from the user's files.
+"""Extract the definitions that a repro needs from the user's files.
 
-The definitions are operators, backends and settings. Standard library only; the user's files are read, not
-imported. All statements end up in one module: if two files define a name, the later definition wins. Files
-that are imported as ``import a.b`` and used under that dotted name are not followed.
+The definitions are operators, backends and settings. This module needs only the standard library, and reads
+the user's files without importing them. All statements end up in one module: if two files define the same
+name, the later definition wins. If a file is imported as ``import a.b`` and used under that dotted name, its
+definitions are not found.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from typing import TypeAlias
 from .statements import NAMESPACES_OF_TORCH, TORCH, ImportBinding, ModuleStatement, read_statements
 
 _Name: TypeAlias = tuple[str, str]
-"""A name and the file that it is in; the file is empty for operators."""
+"""A file and a name in this file; the file is empty for operators."""
 
 
 def definitions(files: Mapping[str, str], wanted: Collection[str]) -> tuple[str, ...]:
     """Return the top-level statements that the wanted names need, imports first.
 
     ``files`` are the texts of the user's files in the order of their import, ``__main__`` last. ``wanted``
-    are names of functions, classes and variables, and operators (``mylib::op``). Statements that change torch
-    are always included; code under ``if __name__ == "__main__"`` and files with syntax errors never are. An
-    import of one of the user's files is replaced by statements of that file.
+    contains names of functions, classes and variables, and operators (``mylib::op``). Statements that change
+    torch are always included. Code under ``if __name__ == "__main__"`` and files with syntax errors are never
+    included. An import of one of the user's files is replaced by statements of that file.
     """
     selection = _DefinitionSelection(read_statements(files))
     for name in (TORCH, *wanted):
@@ -46,7 +47,7 @@ class _DefinitionSelection:
                 self._binders.setdefault((filename, name), []).append(statement)
         for filename, statement in self._all():
             for text in statement.binds:
-                # ``import a.b`` also binds ``a``, which only matters without an ``import a``.
+                # ``import a.b`` also binds ``a``, which matters only without an ``import a``.
                 self._binders.setdefault((filename, text.partition(".")[0]), [statement])
             for text in statement.completes:
                 origin = self._origin(_name(filename, text))
@@ -54,13 +55,13 @@ class _DefinitionSelection:
                     self._completers.setdefault(origin, []).append((filename, statement))
 
     def find(self, name: str) -> _Name:
-        """Return a name with the last file that binds it or registers something under it."""
+        """Return a name with the last file that binds it or registers something for it."""
         names = self._binders.keys() | self._completers.keys()
         files = [filename for filename in self._files if (filename, name) in names]
         return _name(files[-1] if files else "", name)
 
     def need(self, name: _Name) -> None:
-        """Choose every statement that a name needs to be defined and complete."""
+        """Choose all statements that a name needs, directly or through other names."""
         waiting = [name]
         while waiting:
             name = waiting.pop()
@@ -69,7 +70,7 @@ class _DefinitionSelection:
                 waiting += self._choose_for(name)
 
     def imports(self) -> Iterator[str]:
-        """Yield the chosen imports of modules outside of the user's files, once each."""
+        """Yield the chosen imports of modules other than the user's files, each once."""
         names: dict[str, list[str]] = {}
         for filename, statement in self._in_order():
             if statement.imports and not self._imported(filename, statement.imports):
@@ -81,7 +82,7 @@ class _DefinitionSelection:
             yield f"{start}{', '.join(names[start])}"
 
     def others(self) -> Iterator[str]:
-        """Yield the chosen statements, with imports of the user's files replaced."""
+        """Yield the chosen statements, with replacements for imports of the user's files."""
         for filename, statement in self._in_order():
             if not statement.imports:
                 yield statement.text
@@ -89,7 +90,7 @@ class _DefinitionSelection:
                 yield from self._instead_of_import(filename, statement.imports.bound, source)
 
     def _choose_for(self, name: _Name) -> Iterator[_Name]:
-        """Choose the statements of one name; yield the names that these need."""
+        """Choose the statements of one name; yield the names that these statements need."""
         filename, text = name
         statements = [(filename, statement) for statement in self._binders.get(name, ())]
         statements += self._completers.get(name, ())
@@ -109,7 +110,7 @@ class _DefinitionSelection:
                 yield source
 
     def _elsewhere(self, filename: str, text: str) -> Iterator[_Name]:
-        """Yield the origin, in another file, of a name that its file does not bind."""
+        """Yield where another file may define a name that ``filename`` does not bind."""
         module, _, attribute = text.rpartition(".")
         for statement in self._binders.get((filename, module), ()):
             source = self._imported(filename, statement.imports) if statement.imports else None
@@ -121,9 +122,10 @@ class _DefinitionSelection:
                 yield (source[0], text) if source else (filename, "*")
 
     def _importers_of(self, namespace: str) -> list[tuple[str, ModuleStatement]]:
-        """Return imports that may define operators of a namespace.
+        """Return the imports that may define the operators of a namespace.
 
-        Imports of a package with this name, if there are any; else imports of any package.
+        These are the imports of a package with the name of the namespace. If there are none, these are all
+        imports of packages except torch and the standard library.
         """
         if namespace in NAMESPACES_OF_TORCH:
             return []
@@ -137,7 +139,7 @@ class _DefinitionSelection:
         return same or [place for place, package in packages.items() if package not in not_packages]
 
     def _origin(self, name: _Name) -> _Name | None:
-        """Follow imports to the definition of a name; ``None`` if it comes from a package."""
+        """Follow imports to the definition of a name; ``None`` if it is in a package."""
         seen = set()
         while name not in seen:
             seen.add(name)
@@ -151,7 +153,10 @@ class _DefinitionSelection:
         return name
 
     def _imported(self, filename: str, item: ImportBinding) -> _Name | None:
-        """Return the user's file that is imported, and the name in it, empty for the file."""
+        """Return the user's file that an import loads, and the imported name in this file.
+
+        The name is empty if the import binds the whole file. ``None`` if the import is not of a user's file.
+        """
         source = self._modules.find(filename, item.module, item.level)
         if item.name and item.name != "*":
             inner = self._modules.find(filename, f"{item.module}.{item.name}".strip("."), item.level)

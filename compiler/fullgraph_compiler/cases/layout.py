@@ -1,7 +1,4 @@
-"""The layout of a generated program: imports, settings, definitions, and parts.
-
-The definitions are the user's.
-"""
+"""Assemble a generated program: imports, settings, user's definitions, and parts."""
 
 from __future__ import annotations
 
@@ -16,7 +13,8 @@ def assemble(
 ) -> str:
     """Return the text of a program: imports, settings, definitions, and the parts.
 
-    ``of_torch`` are the imports from torch that the parts need.
+    ``preamble`` contains the user's definitions and imports, ``of_torch`` the imports from torch that the
+    parts need.
     """
     future = [text for text in preamble if text.startswith("from __future__ ")]
     imports = [text for text in preamble if _is_import(text) and text not in future]
@@ -28,7 +26,7 @@ def assemble(
 
 
 def comment(lines: Sequence[str], holds: str) -> str:
-    """Return the comment at the top: a description, and a warning about user data."""
+    """Return the top comment of a file: a description, and a warning about user data."""
     text = [*lines, "", f"Before you share this file: {holds}"]
     return "".join(f"# {line}".rstrip() + "\n" for line in text)
 

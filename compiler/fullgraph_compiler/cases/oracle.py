@@ -1,8 +1,8 @@
 """The oracle: run a case in a forked child of this process to see how it fails.
 
-The child inherits warm imports. This process itself runs no graph, so that it has one thread and does not
-open the GPU: otherwise a fork would not be safe. Answers are cached by the text of the repro, also for later
-runs.
+The child inherits modules that are already imported. This process itself never runs a graph: so it has only
+one thread and does not initialize the GPU, which makes a fork safe. Answers are cached by the text of the
+repro, also for later runs.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class OracleAnswer:
-    """The failure of a case, or ``None``.
+    """The failure of a case, or ``None`` if the case passes.
 
-    ``seconds`` is the time that the query took when it ran.
+    ``seconds`` is the time that the query took; a cached answer keeps the time of the original query.
     """
 
     failure: Failure | None
@@ -44,7 +44,7 @@ class OracleAnswer:
 
 @dataclass(slots=True)
 class FailureOracle:
-    """A runner of cases, which runs several at a time and caches the answers.
+    """A runner of cases, which runs several cases at a time and caches the answers.
 
     A case that takes longer than ``seconds`` counts as hanging. With ``after_lowering=False`` TorchInductor
     stops after lowering, so that failures of later steps do not occur.
@@ -54,20 +54,20 @@ class FailureOracle:
     kept: AnswerCache
     after_lowering: bool = True
     queries: int = 0
-    """The number of queries that children answered."""
+    """The number of queries that ran in a child."""
     cached: int = 0
-    """The number of answers from the cache."""
+    """The number of queries that the cache answered."""
     at_once: int = field(default_factory=lambda: min(os.cpu_count() or 2, 8))
 
     def ask(self, cases: Sequence[FailureCase]) -> list[OracleAnswer]:
-        """Return how each case fails, in order."""
+        """Return how each case fails, in the order of ``cases``."""
         answers = dict(self._answers(cases))
         return [answers[index] for index in range(len(cases))]
 
     def first_failing(self, cases: Iterable[FailureCase], failure: Failure) -> FailureCase | None:
-        """Return the first case that fails in the same way.
+        """Return the first case that fails in the same way as ``failure``.
 
-        Later ones may run speculatively.
+        Cases after the returned case may run, too, because several cases run at a time.
         """
         asked: list[FailureCase] = []
         fails: dict[int, bool] = {}
@@ -79,7 +79,7 @@ class FailureOracle:
         return None
 
     def _answers(self, cases: Iterable[FailureCase]) -> Iterator[tuple[int, OracleAnswer]]:
-        """Yield the answers in the order of completion, with the indices of their cases."""
+        """Yield each answer when it is complete, with the index of its case."""
         source = enumerate(cases)
         running: dict[ForkedChild, tuple[int, str]] = {}
         ready: list[tuple[int, OracleAnswer]] = []
@@ -127,9 +127,9 @@ class FailureOracle:
         return sha256("\0".join(parts).encode()).hexdigest()
 
     def _question(self, text: str, *, whole: bool) -> Callable[[], Failure | None]:
-        """Return a function that examines a case.
+        """Return a function that runs the text of a case and returns its failure.
 
-        With ``whole``, Dynamo must capture it as one graph.
+        With ``whole``, the case fails unless Dynamo captures it as one graph.
         """
 
         def examine() -> Failure | None:
@@ -174,7 +174,7 @@ class AnswerCache:
             self._file.write("\n")  # end a line that was written incompletely
 
     def get(self, key: str) -> OracleAnswer | None:
-        """Return the cached answer, if there is one."""
+        """Return the cached answer; ``None`` if the query is not cached."""
         return self._answers.get(key)
 
     def put(self, key: str, answer: OracleAnswer) -> None:
@@ -205,9 +205,9 @@ def execute(text: str) -> dict[str, Any]:
 
 
 def silence() -> None:
-    """Redirect standard streams to the null device, and disable ``faulthandler``.
+    """Redirect the standard streams to the null device, and disable ``faulthandler``.
 
-    Crashes are expected, so their stacks are not dumped.
+    Crashes of the child are expected, so the child must not dump their stacks.
     """
     nothing = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):
@@ -217,7 +217,7 @@ def silence() -> None:
 
 
 def death(code: int) -> Failure:
-    """Return the failure for the exit code of a process, negative for a signal."""
+    """Return the failure for a process's exit code; negative codes are signals."""
     if code < 0:
         name = signal.Signals(-code).name
         return Failure("crash", name, f"the process is ended by {name}")
@@ -227,7 +227,7 @@ def death(code: int) -> Failure:
 def _text(case: FailureCase) -> str:
     """Return the program of a case.
 
-    Empty if it cannot be written, for example for a missing argument.
+    Empty if the program cannot be written, for example because an argument is missing.
     """
     try:
         return repro.program(case)

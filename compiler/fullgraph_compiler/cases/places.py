@@ -1,4 +1,4 @@
-"""Mapping from lines of a case's text to the user's lines from which they come."""
+"""Map lines of a case's program to the lines of the user's code they come from."""
 
 from __future__ import annotations
 
@@ -10,20 +10,23 @@ from .case import CaseGraph, CaseOperation, ConstantCode, FailureCase
 from .writing import class_title
 
 FILENAME = "<repro>"
-"""The filename under which the text of a case runs."""
+"""The filename under which the program of a case runs."""
 
 _CLASS = re.compile(r"class (\w+?)_*\(")
 _PLACE = re.compile(rf'"{FILENAME}", line (\d+)')
 
 
 def users_calls(case: FailureCase, text: str, calls: Stack) -> Stack:
-    """Convert a stack in a case's text to the user stack of the innermost operation."""
+    """Convert a stack in a case's program to the innermost operation's user stack."""
     rows = [call.row for call in calls if call.filename == FILENAME]
     return calls_at(case, text, rows[-1]) if rows else ()
 
 
 def calls_in(case: FailureCase, text: str, message: str) -> Stack:
-    """Return the user stack of the last operation that appears in a traceback."""
+    """Return the user stack of the last operation that a traceback mentions.
+
+    ``text`` is the program of the case, ``message`` the traceback.
+    """
     for row in reversed(_PLACE.findall(message)):
         if calls := calls_at(case, text, int(row)):
             return calls
@@ -31,7 +34,7 @@ def calls_in(case: FailureCase, text: str, message: str) -> Stack:
 
 
 def calls_at(case: FailureCase, text: str, row: int) -> Stack:
-    """Return the user stack of the operation in a row of the text.
+    """Return the user stack of the operation in a row of a case's program.
 
     The row has the form ``name = ...``, or ``kernel[...](...)`` for a call of a Triton kernel.
     """
@@ -43,13 +46,13 @@ def calls_at(case: FailureCase, text: str, row: int) -> Stack:
 
 
 def _graph_of(graph: CaseGraph, lines: list[str]) -> CaseGraph:
-    """Return the graph, or its subgraph, whose class is the last one of ``lines``."""
+    """Return the graph or subgraph whose class ``lines`` end in."""
     title = next((found[1] for line in reversed(lines) if (found := _CLASS.match(line))), "")
     return dict(_titled(graph)).get(title, graph)
 
 
 def _titled(graph: CaseGraph) -> Iterator[tuple[str, CaseGraph]]:
-    """Yield the subgraphs of a graph with the names of their classes."""
+    """Yield all subgraphs of a graph, each with the name of its class in the program."""
     for name, subgraph in graph.subgraphs:
         yield class_title(name), subgraph
         yield from _titled(subgraph)

@@ -1,4 +1,4 @@
-"""Conversion of an fx graph and its inputs to plain data (:mod:`.case`)."""
+"""Convert an fx graph and its inputs to plain data (:mod:`.case`)."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from .case import (
 from .statements import NAMESPACES_OF_TORCH
 
 _MOST_EXACT = 1024
-"""The number of elements up to which exact values are saved; of larger tensors, only the distribution is."""
+"""The maximum number of elements of a tensor whose exact values are saved, not only their distribution."""
 
 
 class UnreadableError(Exception):
-    """A graph contains something that a repro cannot express; the message says what."""
+    """The error that a repro cannot express something; the message says what."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphReading:
-    """A graph, its constant tensors, and the names that it needs.
+    """A graph, its constant tensors, and the names that the graph needs.
 
-    The constant tensors are the last parameters of the graph. ``wanted`` are names of the program's functions
-    and operators (``mylib::op``).
+    The constant tensors belong to the last parameters of the graph. ``wanted`` contains the names of the
+    program's functions and operators (``mylib::op``).
     """
 
     graph: CaseGraph
@@ -51,14 +51,17 @@ class GraphReading:
 
 
 def read_graph(module: torch.fx.GraphModule) -> GraphReading:
-    """Convert a graph of Dynamo or of AOTAutograd. Raises :class:`UnreadableError`."""
+    """Convert a graph of Dynamo or of AOTAutograd.
+
+    Raises :class:`UnreadableError`.
+    """
     reader = _GraphReader(module)
     graph = reader.read()
     return GraphReading(graph, tuple(reader.constants), frozenset(reader.wanted))
 
 
 def read_input(name: str, value: Any) -> CaseInput:
-    """Convert an input to a description that can recreate it.
+    """Convert an input to a description from which a repro can create the input again.
 
     Raises :class:`UnreadableError`.
     """
@@ -73,7 +76,7 @@ def read_input(name: str, value: Any) -> CaseInput:
 
 
 def without_gradient(item: CaseInput) -> CaseInput:
-    """Return the input without ``requires_grad``."""
+    """Return an input with ``requires_grad`` set to false."""
     return replace(item, spec=replace(item.spec, requires_grad=False, leaf=True)) if item.spec else item
 
 
@@ -86,7 +89,7 @@ class _GraphReader:
     _subgraphs: dict[str, CaseGraph] = field(default_factory=dict)
     _lifted: list[str] = field(default_factory=list)
     _names: dict[str, str] = field(default_factory=dict)
-    """The new names of inputs, by their names in the fx graph."""
+    """The shortened names of inputs, by their names in the fx graph."""
 
     def read(self) -> CaseGraph:
         operations: list[CaseOperation] = []
@@ -118,7 +121,7 @@ class _GraphReader:
     def _lift(self, node: torch.fx.Node) -> bool:
         """Turn a constant tensor of the module into an input.
 
-        Returns whether the attribute is a tensor.
+        Return false if the attribute is not a tensor.
         """
         held = _attribute(self.module, str(node.target))
         if not isinstance(held, torch.Tensor):
@@ -172,9 +175,9 @@ class _GraphReader:
         return name.replace("_operator.", "operator.", 1) if name.startswith("_operator.") else name
 
     def _triton_call(self, kwargs: dict[str, Any]) -> dict[str, Any]:
-        """Return the arguments of a call of the user's Triton kernel.
+        """Return the arguments of a call of a Triton kernel of the user.
 
-        Its kernel and constants get names.
+        The kernel and the constant arguments, which torch's call contains as numbers of tables, are resolved.
         """
         name, constants = inductor_compat.triton_kernel(kwargs["kernel_idx"], kwargs["constant_args_idx"])
         self.wanted.add(name)
@@ -240,8 +243,8 @@ def _spec(value: Any) -> Any:
 def _tensor_spec(value: Any) -> TensorSpec | None:
     """Return the metadata of a strided tensor.
 
-    ``None`` for sparse or nested tensors and other objects. ``None`` also for a wrapper of other tensors
-    (``DTensor``): AOTAutograd compiles its inner tensors.
+    ``None`` for sparse or nested tensors and for objects that are not tensors. ``None`` also for a tensor
+    subclass that wraps other tensors (``DTensor``), because AOTAutograd compiles the inner tensors.
     """
     if not isinstance(value, torch.Tensor) or value.layout is not torch.strided or value.is_nested:
         return None

@@ -48,7 +48,7 @@ def program(case: FailureCase) -> str:
 
 
 def write(case: FailureCase, fault: FaultLocated, environment: str) -> str:
-    """Return the whole repro, which checks whether it still fails in the same way."""
+    """Return the text of a repro that checks whether it still fails in the same way."""
     check = self_check.code(case, fault.failure)
     return _header(case, fault, environment) + _file(case, ["# -- the check --", *check])
 
@@ -70,7 +70,7 @@ _IMPORTS_OF_ATEN = (
 
 
 def _modules(case: FailureCase) -> list[str]:
-    """Return a class for the graph, preceded by those of its subgraphs."""
+    """Return code for a class of the graph, after the classes of its subgraphs."""
     roots = [*_roots(case.graph), *re.findall(r"\w+", case.backend)]
     taken = {*dir(builtins), *keyword.kwlist, *roots, "self", "torch", "math"}
     classes: dict[str, str] = {}
@@ -121,9 +121,10 @@ def _add_class(
 
 
 def _with_functions(graph: CaseGraph, titles: dict[str, str], classes: dict[str, str]) -> CaseGraph:
-    """Add a class for each ``autograd.Function``, and return a graph that calls them.
+    """Add a class for each ``autograd.Function``, and return a graph that calls these.
 
-    Each class combines two subgraphs, for which ``titles`` has the names of their classes.
+    Each class combines two subgraphs: forward and backward. ``titles`` has the names of the subgraphs'
+    classes.
     """
     held = {item.name: item.target for item in graph.operations if item.kind == "get_attr"}
     subgraphs = dict(graph.subgraphs)
@@ -178,7 +179,7 @@ def _body(graph: CaseGraph, names: dict[str, str], in_aten: bool) -> Iterator[st
 
 
 def _copying(operation: CaseOperation, names: dict[str, str]) -> tuple[CaseOperation, str]:
-    """Return a Triton call that writes to copies, and the line that creates these."""
+    """Return a Triton call that writes to copies, and the line that creates them."""
     kwargs = dict(operation.kwargs)
     arguments = kwargs["kwargs"]
     result = names[operation.name]
@@ -194,7 +195,7 @@ def _copying(operation: CaseOperation, names: dict[str, str]) -> tuple[CaseOpera
 
 
 def _roots(graph: CaseGraph) -> Iterator[str]:
-    """Yield the global names that a graph may use."""
+    """Yield the global names that the code of a graph may use."""
     for operation in graph.operations:
         if operation.kind == "call_function":
             yield operation.target.partition(".")[0]
@@ -206,7 +207,7 @@ def _roots(graph: CaseGraph) -> Iterator[str]:
 
 
 def _python_names(names: tuple[str, ...] | list[str], taken: set[str]) -> dict[str, str]:
-    """Return a similar, unique Python identifier for each name."""
+    """Return a similar, unique Python identifier for each name, not in ``taken``."""
     python_names: dict[str, str] = {}
     taken = set(taken)
     for name in names:
@@ -225,7 +226,10 @@ _TORCH = os.path.dirname(inspect.getfile(torch)) + os.sep
 
 
 def user_frame(operation: CaseOperation) -> StackFrame | None:
-    """Return the line of an operation: the innermost frame outside of torch, if any."""
+    """Return the innermost frame of an operation's stack outside of torch, if any.
+
+    If all frames are in torch, return the innermost frame.
+    """
     outside = [frame for frame in operation.calls if not frame.filename.startswith(_TORCH)]
     return next(reversed(outside or operation.calls), None)
 

@@ -1,6 +1,6 @@
-"""The part of a repro that checks whether it still fails.
+"""Write the part of a repro that checks whether the repro still fails.
 
-It has copies of the functions of :mod:`.checking` that it needs.
+This part contains copies of the functions of :mod:`.checking` that it calls.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ from . import checking
 from .case import FailureCase
 
 END = 'if __name__ == "__main__":\n    sys.exit(main())'
-"""The last lines of a self-checking program."""
+"""The last lines of a program that checks itself."""
 
 SECONDS = 30
-"""The seconds after which a repro of a hang reports that it still hangs."""
+"""The time in seconds after which a repro of a hang reports that it still hangs."""
 
 
 def code(case: FailureCase, failure: Failure) -> list[str]:
-    """Return the parts of the check: functions, ``main`` last, and its call."""
+    """Return the parts of the check: functions, then ``main``, then its call."""
     if failure.kind == "accuracy":
         functions: tuple[Callable[..., Any], ...] = (
             operator_mode,
@@ -66,12 +66,12 @@ def source(function: Callable[..., Any]) -> str:
 
 
 def _literal(text: str) -> str:
-    """Return a regular expression as a Python literal."""
+    """Return a Python literal for a regular expression."""
     return repr(text) if '"' in text or text.endswith("\\") else f'r"{text}"'
 
 
 def _quoted(text: str) -> str:
-    """Return a string as a Python literal in double quotes."""
+    """Return a Python literal in double quotes for a string."""
     return json.dumps(text, ensure_ascii=False)
 
 
@@ -80,7 +80,7 @@ def _error(failure: Failure, run: str) -> Iterator[str]:
 
 
 def raises(failure: Failure, run: str, works: str = "") -> Iterator[str]:
-    """Yield a check that ``run`` raises this error, and that ``works`` does not."""
+    """Yield a ``main`` that checks that ``run`` raises this error, but not ``works``."""
     works = f"    {works}  # This works.\n" if works else ""
     yield f"EXPECTED = {_literal(re.escape(failure.error))}, {_literal(checking.pattern(failure.message))}"
     yield f"""\

@@ -1,7 +1,7 @@
-"""Static analysis of top-level statements: names defined and needed, effects.
+"""Find what top-level statements define, need, and change in torch.
 
-The effects are those on torch. Nothing is imported and nothing runs, so effects on names that are computed at
-run time go unnoticed.
+The analysis is static: nothing is imported and nothing runs. So effects on names that are computed at run
+time are not found.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 TORCH = "torch::"
-"""A pseudo operator that stands for torch itself."""
+"""The name of a pseudo operator that stands for torch as a whole."""
 
 _REGISTERS = re.compile(r"register|define$|impl|custom_op$|triton_op$|load_library$")
 _SETS = re.compile(r"(set|use|enable|disable)_")
-"""Functions of torch whose call changes torch. As decorators, they do so only during the decorated call."""
+"""Functions of torch whose call changes torch; as decorators, only during the decorated call."""
 _ABOUT_ARGUMENT = re.compile(
     r"((dis)?allow_in_graph|nonstrict_trace|wrap|register_(backend|pytree_node|dataclass|constant))$"
 )
-"""Functions that register a user's object with torch; their calls are needed only if the object is."""
+"""Functions that register a user's object with torch. A call is needed only if this object is needed."""
 _CHANGES_CONTAINER = re.compile(r"(update|setdefault|pop|clear|append|extend|insert|remove|add)$")
 NAMESPACES_OF_TORCH = frozenset(
     {"torch", "aten", "prims", "prim", "quantized", "higher_order", "inductor", "_c10d_functional"}
@@ -35,7 +35,7 @@ _HARMLESS = (*_FUNCTION, ast.Import, ast.ImportFrom, ast.Pass, ast.Global)
 class ImportBinding:
     """One name that an import binds.
 
-    ``name`` is empty for ``import module``, ``*`` for all names.
+    ``name`` is empty for ``import module`` and ``*`` for ``from module import *``.
     """
 
     module: str
@@ -50,7 +50,7 @@ class ModuleStatement:
 
     An import of several names is split into several statements. Names are plain or dotted as in the source
     (``helper``, ``ops.helper``), or operators (``mylib::op``). ``completes`` are the names to which the
-    statement adds something that they need: a kernel, an attribute.
+    statement adds something that they need, for example a kernel or an attribute.
     """
 
     text: str
@@ -61,7 +61,7 @@ class ModuleStatement:
 
 
 def read_statements(files: Mapping[str, str]) -> dict[str, list[ModuleStatement]]:
-    """Return the statements of each file, except ``if __name__ == "__main__"``.
+    """Return the statements of each file, without ``__name__ == "__main__"`` blocks.
 
     Files with syntax errors are left out.
     """
@@ -102,7 +102,7 @@ class _StatementReader:
             yield ModuleStatement(text, frozenset(binds), frozenset(refers), frozenset(self._effects(node)))
 
     def _source(self, node: ast.stmt) -> str:
-        """Return the text of a statement, with decorators, without a comment after it."""
+        """Return the text of a statement with its decorators, without a trailing comment."""
         first = min([node.lineno, *(item.lineno for item in getattr(node, "decorator_list", []))])
         last = node.end_lineno or node.lineno
         lines = self._lines[first - 1 : last]
@@ -114,7 +114,8 @@ class _StatementReader:
     def _effects(self, node: ast.stmt) -> set[str]:
         """Return the names, operators or ``TORCH`` that a statement changes or extends.
 
-        A block that also makes other calls is ordinary work of the program: its effects are ignored.
+        The effects of a compound statement are ignored if its block also calls functions without effects:
+        such a block is ordinary work of the program.
         """
         if not isinstance(node, (ast.If, ast.For, ast.While, ast.With, ast.Try)):
             return self._direct_effects(node)
@@ -160,9 +161,9 @@ class _StatementReader:
         return set(done_by.get(root, ())) if path == root else {root} - {""}
 
     def _of_operators(self, node: ast.expr) -> set[str]:
-        """Return the operators named in a node.
+        """Return the user's operators that a node names, and ``TORCH`` for those of torch.
 
-        ``TORCH`` for an operator of torch, or if none is named.
+        If the node names no operator, the result is ``TORCH``.
         """
         return set(self._operators(node)) or {TORCH}
 
@@ -194,9 +195,9 @@ class _StatementReader:
             yield f"{spaces[0]}::{re.split('[.(]', texts[0])[0]}"
 
     def _path(self, node: ast.AST) -> str:
-        """Return the dotted name of an expression (:func:`_path`).
+        """Return the dotted name of an expression (see the function :func:`_path`).
 
-        A name of torch is its full name.
+        A name that refers to torch is replaced by the full name in torch.
         """
         path = _path(node)
         root, dot, rest = path.partition(".")
@@ -221,7 +222,7 @@ def _path(node: ast.AST) -> str:
 
 
 def _names_of_torch(tree: ast.Module) -> dict[str, str]:
-    """Return the full name in torch of each name by which a file refers to torch."""
+    """Return the full names in torch of the names by which a file refers to torch."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -244,7 +245,7 @@ def _names_of_torch(tree: ast.Module) -> dict[str, str]:
 
 
 def _libraries(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    """Yield the variables that hold a ``torch.library.Library``, with its namespace."""
+    """Yield each variable that holds a ``torch.library.Library``, and its namespace."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call):
             first = next(iter(node.value.args), None)
@@ -279,7 +280,7 @@ def _is_harmless(node: ast.stmt) -> bool:
 
 
 def _arguments(node: ast.expr) -> Iterator[str]:
-    """Yield the names and strings among the arguments of a call."""
+    """Yield the variables and strings among the arguments of a call."""
     if isinstance(node, ast.Call):
         for item in [*node.args, *(keyword.value for keyword in node.keywords)]:
             if isinstance(item, ast.Name):

@@ -1,4 +1,4 @@
-"""Python code for values, operations and tensors of a case."""
+"""Write values, operations and tensors of a case as Python code."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from .case import (
 )
 
 INVOKE_SUBGRAPH: Final = "torch.ops.higher_order.invoke_subgraph"
-"""A call of a nested compile region (``torch/_higher_order_ops/invoke_subgraph.py``): 2.13, 2.15."""
+"""The call of a nested compile region (``torch/_higher_order_ops/invoke_subgraph.py``): 2.13, 2.15."""
 AUTOGRAD_FUNCTION: Final = "torch.ops.higher_order.autograd_function_apply"
-"""A call of an ``autograd.Function`` (``torch/_functorch/autograd_function.py``): 2.13, 2.15."""
+"""The call of an ``autograd.Function`` (``torch/_functorch/autograd_function.py``): 2.13, 2.15."""
 DATA_WAS_SET: Final = "torch._dynamo.variables.builtin._lower_version_count_by_1"
-"""The function that Dynamo calls on the result of ``set_`` where the user sets ``data``: 2.13, 2.15."""
+"""The function that Dynamo calls on the result of ``set_`` if the user assigns ``data``: 2.13, 2.15."""
 _INFIX = {
     "add": "+",
     "sub": "-",
@@ -56,9 +56,9 @@ _PREFIX = {"neg": "-", "invert": "~", "pos": "+", "not_": "not "}
 
 
 def expression(value: Value, names: Mapping[str, str]) -> str:
-    """Return a value as a Python expression.
+    """Return a Python expression for a value.
 
-    ``names`` are the variables of operations and inputs.
+    ``names`` has the variables for the names of operations and inputs.
     """
     if isinstance(value, ResultRef):
         return names[value.name]
@@ -84,9 +84,9 @@ def expression(value: Value, names: Mapping[str, str]) -> str:
 
 
 def call(operation: CaseOperation, names: Mapping[str, str], in_aten: bool) -> str:
-    """Return an operation as a Python expression.
+    """Return a Python expression for an operation.
 
-    ``in_aten`` wraps Triton kernels for ATen graphs.
+    With ``in_aten``, the expression is for an ATen graph, where Triton kernels need ``wrap_triton``.
     """
     target = operation.target.removeprefix("builtins.")
     args, kwargs = operation.args, dict(operation.kwargs)
@@ -115,9 +115,9 @@ def call(operation: CaseOperation, names: Mapping[str, str], in_aten: bool) -> s
 def _as_the_user_writes(
     target: str, args: tuple[Value, ...], kwargs: dict[str, Value], names: Mapping[str, str]
 ) -> str:
-    """Return a call of a public function instead of an operator.
+    """Return a call of a public function that replaces a higher-order operator.
 
-    Dynamo cannot capture these operators again. Empty for other operators.
+    Dynamo cannot capture such an operator again. Empty for all other operators.
     """
     if target == INVOKE_SUBGRAPH:
         subgraph, _, *operands = args  # the second is torch's name for the subgraph
@@ -136,7 +136,7 @@ def _as_the_user_writes(
 
 
 def _closure(function: Value, tensors: tuple[Value, ...], names: Mapping[str, str]) -> Value:
-    """Return a function that appends captured tensors to a graph's arguments."""
+    """Return code for a function that appends captured tensors to a graph's arguments."""
     if not tensors:
         return function
     return ConstantCode(
@@ -145,18 +145,19 @@ def _closure(function: Value, tensors: tuple[Value, ...], names: Mapping[str, st
 
 
 def class_title(subgraph: str) -> str:
-    """Return the name of the class of a subgraph: ``TrueBody0`` for ``true_body_0``."""
+    """Return the name of a subgraph's class: ``TrueBody0`` for ``true_body_0``."""
     return "".join(part.capitalize() for part in re.split(r"\W|_", subgraph))
 
 
 def autograd_function(
     title: str, bodies: tuple[str, str], results: tuple[Value, ...], options: Mapping[str, Value]
 ) -> str:
-    """Return the class of an ``autograd.Function``.
+    """Return the code of a class for an ``autograd.Function``.
 
-    Its methods call the classes of its two graphs. ``results`` of the forward graph are its outputs, and the
-    values that it passes to the backward graph; ``options`` name those that are saved tensors, with the keys
-    of torch's ``AutogradFunctionApply``.
+    ``bodies`` are the names of the classes of the forward and backward graph, which the methods call.
+    ``results`` are the forward graph's outputs, and the values that it passes to the backward graph.
+    ``options`` are the keyword arguments of torch's ``AutogradFunctionApply``; they say which of these values
+    are saved tensors.
     """
     outputs, kept = results
     saved = [*options["saved_for_backward_idx"]]
@@ -215,7 +216,7 @@ def _arguments(args: tuple[Value, ...], kwargs: dict[str, Value], names: Mapping
 
 
 def _operand(value: Value, names: Mapping[str, str]) -> str:
-    """Return an expression that can be an operand, in brackets if needed."""
+    """Return an expression that can be an operand, in parentheses if needed."""
     text = expression(value, names)
     return f"({text})" if text.startswith("-") else text
 
@@ -244,17 +245,17 @@ def exact(data, shape, dtype):
 """The function that a repro calls to create a large tensor."""
 
 _MOST_WRITTEN = 16
-"""The number of elements up to which values are written as numbers."""
+"""The maximum number of elements of a tensor that is written as decimal numbers."""
 
 _NORMAL = ("float16", "bfloat16", "float32", "float64", "complex64", "complex128")
 _UNIFORM = ("uint8", "int8", "int16", "int32", "int64", "bool", *_NORMAL[:4])
-"""The dtypes of ``torch.randint``; those of ``torch.randn`` are ``_NORMAL``."""
+"""The dtypes that ``torch.randint`` supports. ``_NORMAL`` are the dtypes that ``torch.randn`` supports."""
 
 
 def make(given: CaseInput, leaf: bool) -> str:
     """Return an expression that creates an input.
 
-    Without ``leaf``, in-place operations may change it.
+    If ``leaf`` is false, the tensor is not a leaf, so that in-place operations may change it.
     """
     spec = given.spec
     if spec is None:
@@ -349,7 +350,7 @@ def _options(spec: TensorSpec, usual: str) -> str:
 
 
 def _is_sum(text: str) -> bool:
-    """Return whether an expression needs brackets before a method call."""
+    """Return whether an expression needs parentheses before a method call."""
     return not text.endswith(")")
 
 

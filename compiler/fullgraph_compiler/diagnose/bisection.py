@@ -1,7 +1,4 @@
-"""Bisection in TorchInductor: the pass, setting or lowering at fault.
-
-It uses torch's own bisector.
-"""
+"""Find the pass, setting or lowering of TorchInductor at fault (torch's bisector)."""
 
 from __future__ import annotations
 
@@ -15,10 +12,10 @@ from ..processes.children import run_child
 
 
 def bisect(case: FailureCase, seconds: float) -> str:
-    """Return the part of TorchInductor to turn off so that a case no longer fails.
+    """Return the part of TorchInductor without which a case no longer fails.
 
-    An example is ``lowerings, 2: aten.relu.default``. Empty if no single part is at fault, or after
-    ``seconds``. (``torch/_inductor/compiler_bisector.py``)
+    An example is ``lowerings, 2: aten.relu.default``. The string is empty if no single part is at fault, or
+    if the search takes longer than ``seconds``. (``torch/_inductor/compiler_bisector.py``)
     """
 
     def passes() -> bool:

@@ -1,8 +1,9 @@
 """Find why compiled results differ, by running the whole program again.
 
-One run compiles the calls anew: if their results are right then, torch had reused a graph that does not fit.
-Another run is uncompiled and follows the path of each call. The cause is the first point at which the call
-that differs leaves the path of the call that was compiled, since no guard checks this point.
+One run compiles the calls anew: if their results are then right, torch had reused a graph that does not fit.
+Another run is uncompiled and records the path of each call. The cause is the first point at which the path of
+the call with the wrong result leaves the path of the call that was compiled, because no guard checks this
+point.
 """
 
 from __future__ import annotations
@@ -25,15 +26,14 @@ from .programs import CompileLandmarks
 _NUMPY_RANDOM = {"torch._dynamo.config.use_numpy_random_stream": True}
 _ANEW = ("uncompiled", programs.ANEW)
 _CHANGED = ("eager", programs.CHANGED)
-"""Pairs of stages with equal results if a cause is right: calls compiled anew are as uncompiled calls, and
-changed uncompiled calls are as calls under Dynamo."""
+"""``_ANEW`` and ``_CHANGED``: pairs of stages with equal results if a supposed cause is right."""
 
 
 @dataclass(frozen=True, slots=True)
 class _FollowedCauses:
-    """The possible causes in the followed calls.
+    """The possible causes in the recorded paths of calls.
 
-    ``asked`` and ``cached`` need another run to confirm.
+    ``asked`` and ``cached`` need another run to confirm them.
     """
 
     parted: Cause | None = None
@@ -41,14 +41,14 @@ class _FollowedCauses:
     asked: Cause | None = None
     cached: Cause | None = None
     draws: bool = False
-    """Whether NumPy may draw random numbers."""
+    """Whether the calls may draw random numbers."""
 
 
 def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -> Cause | None:
-    """Return why the result of a call differs, or the output if ``number`` is 0.
+    """Return why the result of call ``number`` differs; for 0, why the output differs.
 
-    With ``whole``, it differs only with the program's own backend. ``folder`` has the results of the earlier
-    runs.
+    ``whole`` says that the result differs only with the program's own backend. ``folder`` contains the
+    results of the earlier runs. ``None`` if no cause is found.
     """
     marks = programs.marks(folder)
     follow = programs.start_followed(request, lambda recorder: _follow(recorder, number, marks))
@@ -76,18 +76,18 @@ def find_cause(request: RunRequest, folder: Path, number: int, *, whole: bool) -
 
 
 def _gives(child: ForkedChild, folder: Path, stages: tuple[str, str], number: int) -> bool:
-    """Wait for a child.
+    """Wait for a child, and return whether it confirms a cause.
 
-    Returns whether the program finished and two stages have equal results.
+    It does if the program finished and the two stages have equal results.
     """
     _, ended = next(ends_of({child}))
     return ended.answered and _is_right(folder, stages, number)
 
 
 def half_difference(folder: Path, stage: str) -> str | None:
-    """Describe how results in half precision differ from the uncompiled ones.
+    """Describe how half-precision results of a stage differ from the uncompiled ones.
 
-    Empty if they are equal. ``None`` if the comparison died.
+    Empty if they are equal. ``None`` if the process that compares them died.
     """
 
     def compare() -> str:
@@ -106,9 +106,9 @@ def half_difference(folder: Path, stage: str) -> str | None:
 
 
 def _is_right(folder: Path, stages: tuple[str, str], number: int) -> bool:
-    """Return whether a call has equal results in two runs.
+    """Return whether a call has equal results at two stages.
 
-    If ``number`` is 0, the output of the runs is compared instead.
+    If ``number`` is 0, compare the program's output at the two stages instead.
     """
     if not number:
         plain, other = (printed.load(programs.printed(folder, name)) for name in stages)
@@ -126,9 +126,9 @@ def _is_right(folder: Path, stages: tuple[str, str], number: int) -> bool:
 
 
 def _follow(recorder: paths.PathRecorder, number: int, marks: CompileLandmarks) -> _FollowedCauses:
-    """Return the causes in the recorded path of a call.
+    """Return the possible causes in the recorded path of call ``number``.
 
-    If ``number`` is 0, the first call that has a cause counts.
+    If ``number`` is 0, search all calls, and return the first cause of each kind.
     """
     chosen = [path for path in recorder.paths if number in (0, path.number)]
     parted = (_parted(path, recorder.paths, recorder.hooks, marks) for path in chosen)
@@ -144,9 +144,10 @@ def _follow(recorder: paths.PathRecorder, number: int, marks: CompileLandmarks) 
 def _parted(
     now: paths.CallPath, before: list[paths.CallPath], hooks: HookRegistry, marks: CompileLandmarks
 ) -> Cause | None:
-    """Return the cause if all earlier compilations that may be reused agree on it.
+    """Return the cause on which all earlier compilations of the function agree.
 
-    ``None`` if the graph of an earlier compilation may fit the call: that may be the reused graph.
+    ``None`` if the graph of an earlier compilation may fit the call, because torch may have reused that
+    graph.
     """
     if now.number in marks.compiled:
         return None
@@ -167,14 +168,14 @@ def _parted(
 
 
 def _is_eager(stack: Stack, marks: CompileLandmarks) -> bool:
-    """Return whether the function that a stack ends in is not compiled."""
+    """Return whether the innermost function of a stack is not compiled."""
     return bool(stack) and (stack[-1].filename, stack[-1].function) in marks.eager
 
 
 def _translated(path: paths.CallPath, marks: CompileLandmarks) -> Cause | None:
     """Return the NumPy calls whose translation differs, once per function and line.
 
-    Calls in uncompiled parts of the program are left out, because they use NumPy itself.
+    Calls in uncompiled parts of the program are left out, because these parts use NumPy itself.
     """
     evidence: dict[tuple[Any, ...], Evidence] = {}
     for frame, offset, found in path.translated:
@@ -190,7 +191,7 @@ def _translated(path: paths.CallPath, marks: CompileLandmarks) -> Cause | None:
 
 
 def _cached(path: paths.CallPath, before: list[paths.CallPath]) -> Cause | None:
-    """Return a function whose cached result, from an earlier call, this call used."""
+    """Return a cached function whose result this call took from an earlier call."""
     cached = {code for code, _ in caches()} - {entered.code for entered in path.frames}
     for earlier in before:
         if earlier.number >= path.number or earlier.name != path.name:
@@ -204,7 +205,7 @@ def _cached(path: paths.CallPath, before: list[paths.CallPath]) -> Cause | None:
 
 
 def _runs(path: paths.CallPath, earlier: paths.CallPath, entered: paths.PathFrame) -> bool:
-    """Return whether a path has the instruction that entered an earlier path's frame."""
+    """Return whether a path has the instruction that called an earlier path's frame."""
     if entered.parent < 0:
         return False
     caller = earlier.frames[entered.parent].code
@@ -213,7 +214,7 @@ def _runs(path: paths.CallPath, earlier: paths.CallPath, entered: paths.PathFram
 
 
 def _asked(path: paths.CallPath) -> Cause | None:
-    """Return the first line that asks torch whether it is compiling."""
+    """Return the first line of a call that asks torch whether torch is compiling."""
     if not path.asked:
         return None
     evidence = Evidence("", "False", "True", path.stack(*path.asked[0]))

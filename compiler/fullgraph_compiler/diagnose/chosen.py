@@ -1,7 +1,4 @@
-"""Settings of torch that the program changed, and that make a graph fail.
-
-The graph passes without them.
-"""
+"""Find settings that the program changed and whose defaults let a graph pass."""
 
 from __future__ import annotations
 
@@ -26,10 +23,10 @@ _MOST: Final = 6
 def settings_at_fault(
     case: FailureCase, fault: FaultLocated, oracle: FailureOracle, own: str
 ) -> tuple[SettingFault, ...]:
-    """Return each setting whose default makes a case pass.
+    """Return each changed setting whose default value makes a case pass.
 
-    It must pass the failing stage and its ``own`` backend. Settings of TorchInductor are not read at the
-    first stage of AOTAutograd, so they are not tried there.
+    The case must pass both the failing stage and its ``own`` backend. Settings of TorchInductor are not tried
+    if the fault is at the first stage of AOTAutograd, which does not read them.
     """
     tried = [item for item in _chosen(case) if fault.stage != _AOT or not item.name.startswith(_INDUCTOR)]
     tried = tried[:_MOST] if fault.failure.kind != "hang" else []
@@ -61,7 +58,7 @@ def _chosen(case: FailureCase) -> Iterator[SettingFault]:
 
 
 def _with_default(case: FailureCase, setting: SettingFault) -> FailureCase:
-    """Return a case with the default of a setting, and eager random numbers."""
+    """Return a case with the default of a setting, and with eager random numbers."""
     line = f"{setting.name} = {setting.default}"
     settings = (*case.settings, _EAGER_RANDOM, line)
     return replace(case, settings=settings, preamble=(*case.preamble, line))

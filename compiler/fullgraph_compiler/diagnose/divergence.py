@@ -1,6 +1,6 @@
-"""The first point at which two uncompiled calls of one function diverge.
+"""Find the first point at which two uncompiled calls of one function diverge.
 
-This is a cause that no guard checks.
+If a graph compiled in one call is wrong for the other, this point is the cause: no guard checks it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from .hooks import HookRegistry
 from .paths import ENTERED, CallPath
 
 _TESTING: Final = ("COPY", "TO_BOOL", "NOP", "CACHE", "EXTENDED_ARG", "PRECALL", "SWAP")
-"""Instructions between a value and the jump that tests it."""
+"""Instructions that may stand between the computation of a value and the jump that tests it."""
 _OFFSET: Final = (1 << 32) - 1
 
 
 def parting(
     before: CallPath, now: CallPath, hooks: HookRegistry, breaks: Collection[tuple[str, int]] = ()
 ) -> Cause | None:
-    """Return why a graph that was compiled in one call does not fit another call.
+    """Return why a graph compiled in call ``before`` does not fit call ``now``.
 
-    ``None`` if it may fit. ``breaks`` are the files and rows of graph breaks: code there runs uncompiled in
-    every call.
+    ``None`` if the graph may fit. ``breaks`` are the files and rows of graph breaks: code in these rows runs
+    uncompiled in every call.
     """
     at = next(_different(before, now), None)
     if at is not None:
@@ -47,7 +47,7 @@ _Found: TypeAlias = tuple[CauseKind, tuple[Evidence, ...]]
 
 
 def _way(before: CallPath, now: CallPath, hooks: HookRegistry, at: int) -> _Found | None:
-    """Return why the paths of the calls diverge at an event; ``None`` if unknown."""
+    """Return why the paths of two calls diverge at event ``at``; ``None`` if unknown."""
     for path in (now, before):
         code = _entered(path, at)
         if code is None:
@@ -76,7 +76,7 @@ def _way(before: CallPath, now: CallPath, hooks: HookRegistry, at: int) -> _Foun
     if jump is None or left is None or right is None:
         return None
     if jump.opname == "FOR_ITER":
-        # The body follows FOR_ITER. Since Python 3.12 the end of a loop jumps behind the target, END_FOR.
+        # The body follows FOR_ITER. Since Python 3.12 the end of a loop jumps past the target, END_FOR.
         old, new = ("went on" if offset < to < jump.argval else "ended" for to in (left, right))
         row = now.stack(frame, 0, stack[-1].row)  # the columns would be those of the whole loop
         return "loop", (Evidence("", old, new, row),)
@@ -100,23 +100,23 @@ def _different(before: CallPath, now: CallPath) -> Iterator[int]:
 
 
 def _entered(path: CallPath, at: int) -> CodeType | None:
-    """Return the code that an event enters; ``None`` for an instruction."""
+    """Return the code of the frame that an event starts; ``None`` for an instruction."""
     if at >= len(path.events) or path.events[at] & _OFFSET != ENTERED:
         return None
     return path.frames[path.events[at] >> 32].code
 
 
 def _following(path: CallPath, at: int, frame: int) -> int | None:
-    """Return the offset of an event; ``None`` if the event is not in this frame."""
+    """Return the bytecode offset of an event; ``None`` if it is in another frame."""
     if at >= len(path.events) or path.events[at] >> 32 != frame:
         return None
     return path.events[at] & _OFFSET
 
 
 def _truth(jump: dis.Instruction, to: int) -> str:
-    """Return the truth value that a jump found, from its target.
+    """Return the truth value with which a jump went to the offset ``to``.
 
-    Empty for other instructions.
+    Empty if the instruction is not a jump that tests a value.
     """
     jumped, name = to == jump.argval, jump.opname
     if "JUMP" not in name:
@@ -148,9 +148,10 @@ def _instructions(code: CodeType) -> dict[int, dis.Instruction]:
 
 
 def _value(before: CallPath, now: CallPath, breaks: bool) -> _Found | None:
-    """Return a value that differs although sizes and plain values of inputs are equal.
+    """Return the first value that differs although sizes and plain inputs are equal.
 
-    With graph breaks, variables are ignored: their values may come from the data of the call's tensors.
+    If there are graph breaks, variables are ignored: their values may come from the data of the call's
+    tensors.
     """
     if before.shape != now.shape:
         return None
@@ -164,7 +165,7 @@ def _value(before: CallPath, now: CallPath, breaks: bool) -> _Found | None:
 
 
 def _aliasing(before: CallPath, now: CallPath) -> _Found | None:
-    """Return inputs that share memory in one call only, and the row that writes to it."""
+    """Return two inputs that share memory in one call only, and a write to either."""
     for path, other in ((now, before), (before, now)):
         for pair in sorted(path.shared - other.shared):
             write = next((item for item in before.writes + now.writes if item[0] in pair), None)

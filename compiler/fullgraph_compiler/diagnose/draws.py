@@ -11,7 +11,7 @@ from ..cases.case import CaseGraph, CaseOperation, FailureCase
 from ..facts import Drawn
 
 _DRAWS: Final = re.compile(r"(?:rand|randn|randint)(?:_like)?|(?:bernoulli|normal|uniform|exponential)_?")
-"""A pattern for the functions that TorchInductor lowers to random numbers of its own."""
+"""A pattern for the functions for which TorchInductor draws its own random numbers."""
 _DROPOUT: Final = "torch.nn.functional.dropout"
 
 

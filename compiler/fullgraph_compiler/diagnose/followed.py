@@ -1,4 +1,4 @@
-"""The code that is followed while a call runs uncompiled.
+"""Decide which code the path of an uncompiled call includes.
 
 The module also lists the functions whose results ``functools`` caches.
 """
@@ -31,7 +31,7 @@ def is_followed(filename: str) -> bool:
 
 
 def caches() -> list[tuple[CodeType, Any]]:
-    """Return the functions whose results ``functools`` caches, each with its code."""
+    """Return the functions whose results ``functools`` caches: their code and caches."""
     gc.unfreeze()  # the functions of libraries that were imported ahead of the run are frozen
     found = [thing for thing in gc.get_objects() if type(thing) is functools._lru_cache_wrapper]
     codes = [(getattr(thing.__wrapped__, "__code__", None), thing) for thing in found]

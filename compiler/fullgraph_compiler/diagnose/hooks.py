@@ -1,7 +1,4 @@
-"""The hooks that a program registers on modules and removes, with stacks.
-
-A stack is that of the call that registers or removes the hook.
-"""
+"""Record the hooks that a program registers on modules and removes, with stacks."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ _METHODS: Final = (
 class HookChange:
     """The registration or removal of a hook.
 
-    ``calls`` is the number of calls of compiled functions before it.
+    ``calls`` is the number of calls of compiled functions before this change.
     """
 
     calls: int
@@ -39,9 +36,9 @@ class HookChange:
 
 
 class HookRegistry:
-    """The hooks of all modules by their code.
+    """The registrations and removals of hooks of all modules, by the hook's code.
 
-    ``calls`` returns the number of calls so far.
+    ``calls`` returns the number of calls of compiled functions so far.
     """
 
     def __init__(self, calls: Callable[[], int]) -> None:
@@ -58,11 +55,11 @@ class HookRegistry:
         handle.remove = self._noting_removal(handle.remove)
 
     def registered(self, code: CodeType) -> list[HookChange]:
-        """Return where a function was registered as a hook, in order."""
+        """Return the registrations of a function as a hook, in order."""
         return self._hooks.get(code, [])
 
     def removed(self, code: CodeType) -> list[HookChange]:
-        """Return where a function was removed as a hook, in order."""
+        """Return the removals of a function as a hook, in order."""
         return self._removed.get(code, [])
 
     def _noting(self, register: Callable[..., Any]) -> Callable[..., Any]:
@@ -93,7 +90,7 @@ class HookRegistry:
 
 
 def _code(hook: Any) -> CodeType | None:
-    """Return the code that a call of a hook runs, if the hook is written in Python."""
+    """Return the code that a call of a hook runs; ``None`` if it is not Python code."""
     while isinstance(hook, functools.partial):
         hook = hook.func
     call = getattr_static(type(hook), "__call__", None)

@@ -1,4 +1,7 @@
-"""Results that rounding decides: far from float64, both compiled and uncompiled."""
+"""Find results that only rounding decides.
+
+Such a result is far from the float64 result both compiled and uncompiled.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +17,13 @@ from ..facts import Noise
 from ..processes.children import run_child
 
 _FAR: Final = 0.01
-"""The relative error, compared with float64, above which a number is rounding noise."""
+"""The relative error, compared with float64, above which rounding decides a number."""
 
 
 def noise_in(case: FailureCase, seconds: float) -> Noise | None:
-    """Return the first number in a graph's results that rounding decides.
+    """Return the first number in a graph's results that only rounding decides.
 
-    It differs, and is far from float64 both compiled and uncompiled.
+    Its compiled and uncompiled values differ, and both are far from the float64 value.
     """
     ended = run_child(lambda: _noise(case), seconds)
     return ended.answer if ended.answered else None
@@ -39,9 +42,10 @@ def _noise(case: FailureCase) -> Noise | None:
 
 
 def _far(result: Any, plain: Any, exact: Any) -> tuple[str, float, float, float] | None:
-    """Return the dtype and the numbers where two results differ most.
+    """Return the dtype and values of the element where two results differ most.
 
-    ``None`` if either is near float64.
+    The values are compiled, uncompiled and float64. ``None`` if the results do not differ, or if either value
+    is close to float64.
     """
     if not all(isinstance(value, torch.Tensor) for value in (result, plain, exact)):
         return None

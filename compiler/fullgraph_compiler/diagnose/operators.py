@@ -1,4 +1,4 @@
-"""Operators in a failing graph that violate their declarations, by torch's checks."""
+"""Find operators in a failing graph that violate their declarations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..processes.children import run_child
 from ..trace.export.texts import parse_failing_operator, schema
 
 _CHECKS: Final = ("test_schema", "test_faketensor")
-"""The checks of ``torch.library.opcheck`` for undeclared changes of arguments, and for the fake kernel."""
+"""The checks of ``torch.library.opcheck`` for undeclared mutation of arguments and for the fake kernel."""
 _PACKET: Final = "torch.ops."
 _OF_TORCH: Final = frozenset(
     ("aten", "prims", "prim", "higher_order", "inductor", "quantized", "c10d", "c10d_functional")
@@ -28,8 +28,9 @@ def operator_at_fault(
 ) -> tuple[OperatorFault | None, Any]:
     """Find an operator that does not do what it declares, and the stack of its call.
 
-    ``torch.library.opcheck`` runs in a child process on the operator's arguments in this graph. Otherwise,
-    the error of TorchInductor's own check of results may name an operator.
+    ``torch.library.opcheck`` runs in a child process on the arguments that the operator gets in this graph.
+    If all operators pass, the error of TorchInductor's own check of results may still name one. ``None`` and
+    an empty stack if no operator is found.
     """
     own = {schema(item.target.removeprefix(_PACKET)): item for item in case.graph.operations if _is_own(item)}
     if not own:
@@ -41,7 +42,7 @@ def operator_at_fault(
 
 
 def _is_own(operation: CaseOperation) -> bool:
-    """Return whether an operation is an operator that torch does not define."""
+    """Return whether an operation calls an operator that torch does not define."""
     namespace, _, _ = operation.target.removeprefix(_PACKET).partition(".")
     return (
         operation.target.startswith(_PACKET) and namespace not in _OF_TORCH and not namespace.startswith("_")
@@ -49,9 +50,9 @@ def _is_own(operation: CaseOperation) -> bool:
 
 
 def _failed_check(case: FailureCase, names: Any) -> tuple[str, str]:
-    """Run a graph uncompiled.
+    """Return the first operator of ``names`` that fails a check, with the reason.
 
-    Returns the first operator of ``names`` that fails a check, with the reason.
+    This runs the graph uncompiled. Both strings are empty if no operator fails.
     """
     silence()
     failed: list[tuple[str, str]] = []

@@ -26,7 +26,7 @@ from .results import tensors_in
 from .translated import NumpyMismatch, NumpyWatcher
 
 ENTERED = (1 << 32) - 1
-"""The offset of an event that is the begin of a frame, not an instruction."""
+"""The offset in an event that stands for the start of a frame, not for an instruction."""
 _MOST_EVENTS = 100_000
 _LONGEST = 60
 _MOST_BITS = 200
@@ -35,15 +35,15 @@ _PLAIN = (type(None), bool, int, float, str)
 _IMPURE = frozenset(
     ("os", "_collections_abc", "genericpath", "time", "random", "datetime", "uuid", "secrets")
 )
-"""Python modules whose functions may return other values for equal arguments."""
+"""Python modules with functions that may return different values for equal arguments."""
 _ASKED = (torch.compiler.is_compiling.__code__, torch.compiler.is_dynamo_compiling.__code__)
 
 
 @dataclass(frozen=True, slots=True)
 class PathFrame:
-    """A frame of a call: its code, and the frame and instruction that called it.
+    """A frame in a call: its code, and the frame and instruction that called it.
 
-    ``parent`` is -1 if no frame called it.
+    ``parent`` is the index of the calling frame, or -1 for the outermost frame.
     """
 
     code: CodeType
@@ -53,9 +53,10 @@ class PathFrame:
 
 @dataclass(frozen=True, slots=True)
 class PathValue:
-    """A plain value in a frame.
+    """A plain value that occurred in a frame.
 
-    It is the value of the local variable ``name``, or was returned to the instruction ``offset``.
+    It is either the value of the local variable ``name``, or what a call at the instruction ``offset``
+    returned.
     """
 
     frame: int
@@ -67,11 +68,11 @@ class PathValue:
 
 @dataclass
 class CallPath:
-    """The path of an uncompiled call.
+    """The path of an uncompiled call, with values, writes to inputs, and NumPy calls.
 
-    It has the instructions, plain values, writes to inputs, and NumPy calls. An event is the number of a
-    frame in the upper 32 bits, and the offset of an instruction or ``ENTERED``. ``shape`` has the sizes and
-    plain values of the inputs, ``kind`` the properties on which every graph is specialized.
+    An event has the index of a frame in its upper 32 bits, and in the lower bits the offset of an instruction
+    or ``ENTERED``. ``shape`` lists the sizes and plain values of the inputs, ``kind`` the properties on which
+    every graph is specialized.
     """
 
     number: int
@@ -92,7 +93,7 @@ class CallPath:
     """The frame and the offset of each instruction that asks torch whether it is compiling."""
 
     def stack(self, frame: int, offset: int, row: int = 0) -> Stack:
-        """Return the calls from the program down to an instruction, or to a row."""
+        """Return the stack from the program to an instruction, or to ``row`` if given."""
         calls: list[StackFrame] = []
         while frame >= 0:
             entered = self.frames[frame]
@@ -102,7 +103,7 @@ class CallPath:
 
 
 def place(code: CodeType, offset: int, row: int = 0) -> StackFrame:
-    """Return the place of an instruction, or of a whole row if ``row`` is given."""
+    """Return the place of an instruction, or of the whole line ``row`` if given."""
     positions = getattr(code, "co_positions", None)  # since Python 3.11
     if row or positions is None:
         rows = (line for start, end, line in code.co_lines() if line and start <= offset < end)
@@ -112,7 +113,7 @@ def place(code: CodeType, offset: int, row: int = 0) -> StackFrame:
 
 
 class PathRecorder(CallWatcher):
-    """A recorder of the paths of compiled functions' outermost calls, run uncompiled."""
+    """A recorder of paths of outermost calls of compiled functions, run uncompiled."""
 
     def __init__(self) -> None:
         super().__init__(compiled=False)
@@ -123,12 +124,12 @@ class PathRecorder(CallWatcher):
         self._tracer: _PathTracer | None = None
 
     def install(self) -> None:
-        """Record from now on."""
+        """Start to record calls and hooks."""
         super().install()
         self.hooks.install()
 
     def begin(self, call: CompiledCall) -> None:
-        """Follow a call."""
+        """Start to record the path of a call."""
         inputs = list(_inputs(call))
         path = CallPath(
             call.number,
@@ -150,7 +151,7 @@ class PathRecorder(CallWatcher):
         sys.settrace(self._tracer.enter)
 
     def leave(self, _call: CompiledCall) -> None:
-        """Stop following a call."""
+        """Stop recording the path of the call."""
         sys.settrace(self._before)
         self._numpy.remove()
         self._tracer = None
@@ -161,7 +162,7 @@ class PathRecorder(CallWatcher):
 
 
 class _PathTracer:
-    """The trace functions for one call (``sys.settrace``)."""
+    """The functions for ``sys.settrace`` that record the path of one call."""
 
     def __init__(self, path: CallPath, inputs: list[tuple[str, torch.Tensor]]) -> None:
         self._path = path
@@ -198,7 +199,7 @@ class _PathTracer:
             self._path.translated.append((number, frame.f_lasti, found))
 
     def _parent(self, frame: FrameType) -> tuple[int, int]:
-        """Return the nearest followed frame that leads to this one, and its instruction."""
+        """Return the nearest recorded frame above ``frame``, and the calling instruction."""
         above = frame.f_back
         while above is not None:
             if above in self._numbers:
@@ -219,7 +220,7 @@ class _PathTracer:
         return self._step
 
     def _look(self, frame: FrameType, number: int) -> None:
-        """Record the values that a finished row assigned, and the inputs that it wrote to."""
+        """Record the values that a finished line assigned, and the inputs it wrote to."""
         row, known = self._rows[number], self._locals[number]
         for name, value in _plain(frame):
             if known.get(name) != value:
@@ -244,9 +245,9 @@ def _plain(frame: FrameType) -> Iterator[tuple[str, str]]:
 
 
 def _text(value: Any) -> str | None:
-    """Return the text of a number, a string or ``None``.
+    """Return the text of a number, a boolean, a string or the value ``None``.
 
-    ``None`` for other values and huge integers.
+    Return ``None`` for all other values and for huge integers.
     """
     if type(value) in _PLAIN and not (type(value) is int and value.bit_length() > _MOST_BITS):
         text = repr(value[:_LONGEST] if type(value) is str else value)
@@ -286,9 +287,9 @@ def _shape_of(named: tuple[str, Any]) -> str:
 
 
 def _sharing(inputs: list[tuple[str, Any]]) -> Iterator[tuple[str, str]]:
-    """Yield pairs of the names of inputs that share memory.
+    """Yield the names of each pair of inputs that share memory.
 
-    Of more than ``_MOST_SHARING`` inputs with the same memory, only the first count.
+    If more than ``_MOST_SHARING`` inputs share the same memory, only the first of them are paired.
     """
     owners: dict[int, list[str]] = {}
     for name, value in inputs:
@@ -304,7 +305,7 @@ def _has_version(value: Any) -> bool:
 
 
 def _settings() -> dict[str, str]:
-    """Return the values of torch's global settings, by the expressions that read them."""
+    """Return torch's global settings: values by the expressions that read them."""
     read = {
         'torch.get_autocast_dtype("cpu")': lambda: torch.get_autocast_dtype("cpu"),
         'torch.get_autocast_dtype("cuda")': lambda: torch.get_autocast_dtype("cuda"),

@@ -1,4 +1,4 @@
-"""Recording of the lines that a program prints, to compare its runs."""
+"""Record the lines that a program prints, to compare its runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..compat import dynamo_compat
 
 _MOST_BYTES = 1_000_000
 _LONGEST = 200
-"""The maximum number of characters of a line that are quoted."""
+"""The maximum number of characters that are quoted from a line."""
 _VARIABLE = re.compile(
     r"""
     0x[0-9a-fA-F]+                                                # an address
@@ -34,7 +34,7 @@ class PrintedLines:
         self._stdout: io.TextIOWrapper | None = None
 
     def install(self) -> None:
-        """Record from now on, if ``sys.stdout`` is a file."""
+        """Start to record, if ``sys.stdout`` is a text file."""
         file = sys.stdout
         if not isinstance(file, io.TextIOWrapper):
             return
@@ -51,7 +51,7 @@ class PrintedLines:
         sys.stdout = self._stdout
 
     def save(self, path: Path) -> None:
-        """Write the text to a file for :func:`load`."""
+        """Write the recorded text to a file for :func:`load`."""
         if self._stdout is not None:
             with contextlib.suppress(ValueError):  # it is closed or detached
                 self._stdout.flush()
@@ -87,16 +87,16 @@ class _TeeFile(io.BufferedIOBase):
 
 
 def load(path: Path) -> list[str]:
-    """Return the lines that a recorder saved."""
+    """Return the lines that :meth:`PrintedLines.save` wrote."""
     return path.read_text("utf-8", "replace").splitlines()
 
 
 def difference(uncompiled: Sequence[str], captured: Sequence[str], compiled: Sequence[str]) -> str:
     """Describe the first line that a program prints only uncompiled or only compiled.
 
-    Empty if there is none. The three runs are of the same program: uncompiled, with Dynamo alone
-    (``captured``), and compiled. Addresses, numbers with a decimal point and the order of lines are ignored,
-    as is a line that differs in all three runs, such as a line with a time.
+    Empty if there is no such line. The three runs are of the same program: uncompiled, with Dynamo alone
+    (``captured``), and compiled. Addresses, numbers with a decimal point and the order of lines are ignored.
+    If all three runs differ, for example in a printed time, the result is empty, too.
     """
     plain, alone, whole = (Counter(map(_normal, lines)) for lines in (uncompiled, captured, compiled))
     missing, added = differing(uncompiled, compiled)
@@ -111,7 +111,7 @@ def difference(uncompiled: Sequence[str], captured: Sequence[str], compiled: Seq
 
 
 def differing(before: Sequence[str], now: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return the lines that only ``before`` has, and those that only ``now`` has."""
+    """Return the lines that only ``before`` has, and the lines that only ``now`` has."""
     was, now_is = Counter(map(_normal, before)), Counter(map(_normal, now))
     return (
         [line for line in before if _normal(line) in was - now_is],
@@ -120,12 +120,12 @@ def differing(before: Sequence[str], now: Sequence[str]) -> tuple[list[str], lis
 
 
 def quoted(line: str) -> str:
-    """Return a line, shortened for a quotation."""
+    """Return the start of a line, short enough for a quotation."""
     return line[:_LONGEST]
 
 
 def _normal(line: str) -> str:
-    """Return a line without parts that may differ between equal runs.
+    """Return a line without the parts that may differ between equal runs.
 
     These parts are addresses, decimal numbers and spaces.
     """

@@ -1,6 +1,6 @@
-"""Runs of a program in forked children.
+"""Run a program in forked children: uncompiled, with Dynamo alone, or compiled.
 
-A program runs uncompiled, with Dynamo alone, and with its own backend.
+"Compiled" means with the program's own backend.
 """
 
 from __future__ import annotations
@@ -64,32 +64,32 @@ _NO_CACHES = {
     "torch._functorch.config.enable_autograd_cache": False,
     "torch._inductor.config.fx_graph_cache": False,
 }
-"""The settings with which graphs are compiled anew: with caches, a call would get another call's graph."""
+"""The settings with which a graph is compiled anew, not taken from a cache."""
 _MARKS = "eager.marks"
 ANEW = "anew"
-"""The name of the run in which calls are compiled anew."""
+"""The stage name of the run in which calls are compiled anew."""
 CHANGED = "changed"
-"""The name of an uncompiled run in which Fullgraph changes something, to confirm a cause."""
+"""The stage name of an uncompiled run that Fullgraph changes, to confirm a cause."""
 UNWRAPPED = "unwrapped"
-"""The name of the uncompiled run in which ``torch.compile`` wraps no module."""
+"""The stage name of the uncompiled run in which ``torch.compile`` wraps no module."""
 
 
 @dataclass(slots=True)
 class CompileLandmarks:
     """The numbers of the calls that compiled something, and the graph breaks.
 
-    ``breaks`` has the files and rows of graph breaks. ``eager`` has the files and names of functions that are
-    not compiled, or only in part.
+    ``breaks`` contains the file and row of each graph break. ``eager`` contains the file and name of each
+    function that is not compiled, or only in part.
     """
 
     compiled: set[int] = field(default_factory=set)
     breaks: set[tuple[str, int]] = field(default_factory=set)
     eager: set[tuple[str, str]] = field(default_factory=set)
     started: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """The file and the name of the function of each compilation."""
+    """The file and the name of the compiled function, by compile id."""
 
     def take(self, facts: Sequence[Fact], call: int) -> None:
-        """Add the facts that a run reported during the call with this number."""
+        """Add the facts that a run reported during the call with the number ``call``."""
         for fact in facts:
             if isinstance(fact, FrameStarted):
                 self.compiled.add(call)
@@ -104,7 +104,7 @@ class CompileLandmarks:
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
-    """The result of a program's run: its failure, if any, with stack and compilation.
+    """The result of a program's run: its failure, if any, with stack and compile id.
 
     ``raised`` is the exception that ended the run. ``others`` says whether the program started processes that
     were not observed, ``reaches_others`` whether it connected to a server or started another program.
@@ -120,10 +120,9 @@ class ProgramResult:
 
 
 def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tuple[Fact, ...]:
-    """Run the program in this process with a fixed seed.
+    """Run the program in this process with a fixed seed; return facts about its end.
 
-    Returns the facts about its end. ``sink`` gets all facts except ``RunFinished``, because the whole request
-    is not finished yet.
+    ``sink`` gets all facts except ``RunFinished``, because the request that diagnoses the program continues.
     """
     kept: list[Fact] = []
 
@@ -147,7 +146,7 @@ def observe(request: RunRequest, sink: Sink, prepare: Callable[[], None]) -> tup
 
 
 def ignore(_: object) -> None:
-    """Ignore the facts of a run."""
+    """Discard the facts of a run."""
 
 
 def run_observed(
@@ -159,10 +158,10 @@ def run_observed(
     speak: Callable[[], object] = bool,
     memory: int | None = None,
 ) -> tuple[ProgramResult, _T | None]:
-    """Run the program in a child.
+    """Run the program in a child; return how it ran, and the child's ``result()``.
 
-    Returns how it ran, and ``result()`` of the child if it ran to the end. ``speak`` is called first, in the
-    child, and makes ``sink`` work there. The program fails if it uses more than ``memory`` bytes.
+    The second value is ``None`` if the child did not finish. ``speak`` is called first in the child, so that
+    ``sink`` works there. The program fails if it uses more than ``memory`` bytes.
     """
 
     def work() -> tuple[tuple[Fact, ...], _T]:
@@ -179,15 +178,15 @@ def run_observed(
 
 
 def without_code(facts: Sequence[Fact]) -> list[Fact]:
-    """Leave out the code of a run without provenance tracking, which would look empty."""
+    """Return the facts except generated code and artifacts.
+
+    A run without provenance tracking would show this code as empty.
+    """
     return [fact for fact in facts if not isinstance(fact, (Artifact, CodeGenerated))]
 
 
 def seconds_compiling(facts: Sequence[Fact]) -> float:
-    """Return the total time in seconds of the outermost phases.
-
-    All other phases are within these.
-    """
+    """Return the total seconds of the outermost phases, which contain all others."""
     return sum(fact.phases[0].seconds for fact in facts if isinstance(fact, PhasesTimed))
 
 
@@ -199,7 +198,7 @@ def _record_run(
     prepare: Callable[[], None] = lambda: None,
     sink: Sink = ignore,
 ) -> tuple[Fact, ...]:
-    """Run the program in this process; save its results and output under a stage."""
+    """Run the program in this process; save results and output under ``stage``."""
     lines = PrintedLines()
 
     def prepare_all() -> None:
@@ -228,7 +227,7 @@ def start_uncompiled(request: RunRequest, folder: Path) -> ForkedChild:
 def start_unwrapped(request: RunRequest, folder: Path) -> ForkedChild:
     """Start a child that runs the program uncompiled, with no module wrapped.
 
-    The output is saved only if the program does not fail and its files do not name the wrapper.
+    The output is saved only if the program does not fail and none of its files refers to the wrapper by name.
     """
 
     def work() -> tuple[Fact, ...]:
@@ -256,7 +255,7 @@ def start_unwrapped(request: RunRequest, folder: Path) -> ForkedChild:
 
 
 def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | None:
-    """Run the program again, with Dynamo alone, to record the call with this number."""
+    """Run the program with Dynamo alone again; return a recording of call ``number``."""
 
     def work() -> None:
         recorder = ResultRecorder(compiled=True, on_call=functools.partial(_record, folder), number=number)
@@ -267,10 +266,10 @@ def record(request: RunRequest, folder: Path, number: int) -> RecordedCall | Non
 
 
 def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[], None]) -> ForkedChild:
-    """Start a child that runs the program with Dynamo alone, and saves its graphs.
+    """Start a child that runs the program with Dynamo alone.
 
-    The graphs and the results are saved in ``folder``. ``sink`` gets the facts of the run; ``speak`` makes it
-    work in the child.
+    The child saves graphs and results in ``folder``. ``sink`` gets the facts of the run. ``speak`` is called
+    first in the child, so that ``sink`` works there.
     """
 
     def work() -> tuple[Fact, ...]:
@@ -291,9 +290,9 @@ def start_eager(request: RunRequest, folder: Path, sink: Sink, speak: Callable[[
 
 
 def start_followed(request: RunRequest, answer: Callable[[PathRecorder], Any]) -> ForkedChild:
-    """Start a child that runs the program uncompiled, and follows each call.
+    """Start a child that runs the program uncompiled and records each call's path.
 
-    It returns ``answer(recorder)``.
+    The child's answer is ``answer(recorder)``.
     """
 
     def work() -> Any:
@@ -313,10 +312,10 @@ def start_anew(
     whole: bool,
     settings: Mapping[str, object] = MappingProxyType({}),
 ) -> ForkedChild:
-    """Start a child that runs the program, and compiles a call anew.
+    """Start a child that runs the program and compiles call ``number`` anew.
 
-    If ``number`` is 0, it compiles every call anew. With ``whole`` the program uses its own backend, else
-    none. Results and output are saved in ``folder``.
+    If ``number`` is 0, it compiles every call anew. With ``whole`` the program uses its own backend,
+    otherwise Dynamo alone. The child saves results and output in ``folder``.
     """
     graphs = folder / ANEW
     graphs.mkdir(exist_ok=True)
@@ -335,14 +334,14 @@ def start_anew(
 
 
 def start_pretending(request: RunRequest, folder: Path) -> ForkedChild:
-    """Start a child that runs the program uncompiled, while torch claims to compile."""
+    """Start a child that runs the program uncompiled; torch claims to be compiling."""
     return _start_silently(request, folder, CHANGED, _UncompiledRecorder())
 
 
 def start_forgetting(request: RunRequest, folder: Path, calls: Collection[int]) -> ForkedChild:
-    """Start a child that runs the program uncompiled, and clears ``functools`` caches.
+    """Start a child that runs the program uncompiled and clears ``functools`` caches.
 
-    The caches are cleared before each of ``calls``.
+    It clears them before each call whose number is in ``calls``.
     """
 
     def forget(call: CompiledCall) -> None:
@@ -361,7 +360,7 @@ def _start_silently(
     prepare: Callable[[], None] = lambda: None,
     depth: Depth = "graph",
 ) -> ForkedChild:
-    """Start a child that runs the program silently, and saves its results and output."""
+    """Start a child that runs the program silently, and saves results and output."""
 
     def work() -> None:
         silence()
@@ -371,20 +370,20 @@ def _start_silently(
 
 
 class _UncompiledRecorder(ResultRecorder):
-    """A recorder of results of uncompiled calls, during which torch claims to compile."""
+    """A recorder of results of uncompiled calls, while torch claims to be compiling."""
 
     def __init__(self) -> None:
         super().__init__(compiled=False)
         self._own = {name: getattr(torch.compiler, name) for name in ("is_compiling", "is_dynamo_compiling")}
 
     def begin(self, call: CompiledCall) -> None:
-        """Make torch report to the program's own code that it is compiling."""
+        """Make torch answer to the program's own code that torch is compiling."""
         super().begin(call)
         for name, own in self._own.items():
             setattr(torch.compiler, name, functools.partial(_pretend, own))
 
     def leave(self, call: CompiledCall) -> None:
-        """Make torch report the truth again."""
+        """Restore torch's own answers."""
         super().leave(call)
         for name, own in self._own.items():
             setattr(torch.compiler, name, own)
@@ -399,8 +398,8 @@ def run_compiled(
 ) -> ProgramResult:
     """Run the program in a child with its own backend.
 
-    Except for ``settings`` of torch, it runs as without Fullgraph. ``keeps_results`` is the stage under which
-    its results are saved; empty to save its output instead.
+    Except for ``settings`` of torch, the program runs as it does without Fullgraph. ``keeps_results`` is the
+    stage under which its results are saved; if empty, the output is saved instead.
     """
 
     def work() -> tuple[Fact, ...]:
@@ -434,33 +433,33 @@ def run_compiled(
 def recorded_call(folder: Path) -> RecordedCall | None:
     """Return the recorded call of a compiled function.
 
-    ``None`` if there is none or it cannot be pickled.
+    ``None`` if no call was recorded, for example because it could not be pickled.
     """
     path = folder / _CALL
     return pickle.loads(path.read_bytes()) if path.exists() else None
 
 
 def marks(folder: Path) -> CompileLandmarks:
-    """Return the marks of the run with Dynamo alone.
+    """Return what the run with Dynamo alone recorded of its compilations.
 
-    Empty marks if the run did not end.
+    The result is empty if that run did not end.
     """
     path = folder / _MARKS
     return pickle.loads(path.read_bytes()) if path.exists() else CompileLandmarks()
 
 
 def results(folder: Path, stage: str) -> Path:
-    """Return the path for the results of a stage."""
+    """Return the path of the file with the results of a stage."""
     return folder / f"{stage}.results"
 
 
 def printed(folder: Path, stage: str) -> Path:
-    """Return the path for the program's output at a stage."""
+    """Return the path of the file with the program's output at a stage."""
     return folder / f"{stage}.printed"
 
 
 def how_it_ran(ended: ChildResult) -> ProgramResult:
-    """Convert the end of a child that ran the program to a result."""
+    """Convert the end of a child that ran the program to a ``ProgramResult``."""
     if ended.out_of_time:
         message = f"it takes longer than {ended.seconds:.0f} s"
         return ProgramResult(Failure("hang", "Hang", message), ended.seconds)
@@ -476,7 +475,7 @@ def how_it_ran(ended: ChildResult) -> ProgramResult:
 
 
 def _failed(fact: Fact, seconds: float) -> ProgramResult | None:
-    """Return the result of a run if this fact is a failure, else ``None``."""
+    """Return the result of a run if ``fact`` is a failure, else ``None``."""
     if isinstance(fact, CompileFailure):
         failure = Failure("error", fact.error, fact.message, text=fact.text)
         return ProgramResult(failure, seconds, fact.stack, fact.compile_id)
@@ -489,9 +488,9 @@ def _failed(fact: Fact, seconds: float) -> ProgramResult | None:
 
 
 def failure_problems(failure: Failure | None) -> list[Fact]:
-    """Return a problem for a failure that the child could not report.
+    """Return a ``TargetProblem`` for a failure that the child could not report itself.
 
-    Such failures are crashes, hangs, and exceeded memory limits.
+    Such failures are crashes, hangs, and exceeded memory limits. The list is empty for other failures.
     """
     ending = failure and _ENDS.get(failure.error, _ENDS.get(failure.kind))
     return [TargetProblem("error", f"The program {ending}: {failure.message}.")] if failure and ending else []

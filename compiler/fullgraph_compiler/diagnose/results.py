@@ -1,6 +1,6 @@
-"""The results of compiled functions, recorded to compare two runs of a program.
+"""Record the results of compiled functions, to compare two runs of a program.
 
-The runs differ only in whether Dynamo compiles. Calls are identified by their order.
+The runs differ only in how the calls run: uncompiled or compiled. A call is identified by its number.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from ..verify.calls import CallWatcher, CompiledCall
 from ..verify.snapshots import MOST_ELEMENTS, is_plain
 
 Place: TypeAlias = tuple[int, str]
-"""The number of a call, and a description of the value in it."""
+"""The number of a call, and a description of the value in this call."""
 
 
 class ResultRecorder(CallWatcher):
     """A recorder of the results of compiled functions, and of their inputs' gradients.
 
-    Only outermost calls count. With ``compiled=False`` the functions run uncompiled. ``before`` is called
-    with each call that begins. ``on_call`` is called for the call with ``number``, counted from 1, and for
-    calls that raise; it gets the function, the arguments and the options of ``torch.compile``.
+    Only outermost calls are recorded. With ``compiled=False`` the functions run uncompiled. ``before`` is
+    called at the start of each call. ``on_call`` is called for the call with ``number``, counted from 1, and
+    for each call that raises; it gets the function, the arguments and the options of ``torch.compile``.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class ResultRecorder(CallWatcher):
         torch.save(self._tensors, path)
 
     def begin(self, call: CompiledCall) -> None:
-        """Record the gradients of a call's inputs and parameters once they are computed."""
+        """Record the gradients of a call's inputs and parameters when they are computed."""
         self._before(call)
         if call.number == self._number:
             self._on_call(call.function, call.args, call.kwargs, call.options)
@@ -65,7 +65,7 @@ class ResultRecorder(CallWatcher):
             self._keep((call.number, f"result{place} of {_title(call)}"), tensor)
 
     def fail(self, call: CompiledCall, _: Exception) -> None:
-        """Pass a call that raises to ``on_call``."""
+        """Call ``on_call`` for a call that raised."""
         self._on_call(call.function, call.args, call.kwargs, call.options)
 
     def _keep(self, place: Place, tensor: torch.Tensor) -> None:
@@ -78,7 +78,7 @@ class ResultRecorder(CallWatcher):
 
 
 def load(path: Path) -> dict[Place, torch.Tensor]:
-    """Return the tensors that a recorder saved."""
+    """Return the tensors that :meth:`ResultRecorder.save` wrote."""
     tensors: dict[Place, torch.Tensor] = torch.load(path)
     return tensors
 
@@ -88,7 +88,7 @@ def _title(call: CompiledCall) -> str:
 
 
 def tensors_in(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the tensors in a value, each with its path in it (``[0]['x']``).
+    """Yield the tensors in a value, each with its path in the value (``[0]['x']``).
 
     NumPy arrays are converted to tensors.
     """
@@ -107,8 +107,8 @@ def tensors_in(value: Any, place: str = "") -> Iterator[tuple[str, torch.Tensor]
 def as_tensor(value: Any) -> torch.Tensor | None:
     """Return an array or a number of NumPy as a tensor of one of four dtypes.
 
-    ``None`` for other values. Only four, because torch's translation of NumPy may return equal numbers in
-    another dtype.
+    ``None`` for other values. Results are reduced to four dtypes because torch's translation of NumPy may
+    return equal numbers in another dtype.
     """
     numpy = sys.modules.get("numpy")
     if numpy is None or not isinstance(value, (numpy.ndarray, numpy.generic)):

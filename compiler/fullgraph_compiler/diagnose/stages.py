@@ -1,11 +1,12 @@
-"""Stages: the first stage of the compiler at which a program fails.
+"""Find the first stage of the compiler at which a program fails.
 
-``uncompiled`` and ``eager`` (Dynamo only) are runs of the whole program, whose results must be equal. Each
-captured graph then goes through ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend:
-each compiles and runs the graph, forward and backward, and the results must match. The first stage that fails
-is at fault, if the program's own backend fails as well. If no stage is at fault, the whole program runs once
-more with its own backend (``compiled``): it may fail between its graphs, which no stage checks. Further runs
-of the whole program look for a cause, unless it connects to a server or starts another program.
+``uncompiled`` and ``eager`` (Dynamo only) are runs of the whole program; their results must be equal. Each
+captured graph then goes through ``aot_eager``, ``aot_eager_decomp_partition`` and the program's own backend.
+Each of these stages compiles and runs the graph, forward and backward, and the results must match. The first
+stage that fails is at fault, if the program's own backend fails as well. If no stage is at fault, the whole
+program runs once more with its own backend (``compiled``), because it may fail between its graphs, which no
+stage checks. Further runs of the whole program look for a cause, unless the program connects to a server or
+starts another program.
 (https://docs.pytorch.org/docs/main/user_guide/torch_compiler/torch.compiler_troubleshooting.html)
 """
 
@@ -49,11 +50,11 @@ from .operators import operator_at_fault
 
 AOT_STAGES = ("aot_eager", "aot_eager_decomp_partition")
 _DECOMPOSING = ("aot_eager_decomp_partition", "inductor")
-"""The stages with TorchInductor's decompositions, which draw other random numbers than eager code."""
+"""The stages with TorchInductor's decompositions, whose random numbers differ from those of eager code."""
 _EAGER_RANDOM = {"torch._inductor.config.fallback_random": True}
-"""The setting with which these stages draw the random numbers of eager code."""
+"""The setting that makes ``_DECOMPOSING`` stages draw the random numbers of eager code."""
 _EAGER_ROUNDING = {"torch._inductor.config.emulate_precision_casts": True}
-"""The setting with which TorchInductor rounds to half precision after each operation, as eager code does."""
+"""The setting that makes TorchInductor round to half precision after each operation, as eager code does."""
 _HALF = re.compile("bfloat16|float16")
 OF_OTHER_PROCESSES = "compilation in processes that the program starts"
 """The ``reason`` of a ``GraphUnchecked`` without a graph: the program started processes that may compile."""
@@ -92,9 +93,9 @@ def climb(
 ) -> tuple[list[Fault], list[GraphUnchecked]]:
     """Return the faults of a program, and the graphs that could not be checked.
 
-    Reports both to ``sink``. ``speak`` makes ``sink`` work in a forked child. With ``seeks_causes`` further
-    runs look for the cause of a difference in the whole program, unless it connects to a server or starts
-    another program: each run would do so again.
+    The progress and the unchecked graphs also go to ``sink``; ``speak`` is called in a forked child, so that
+    ``sink`` works there. With ``seeks_causes``, further runs look for the cause of a difference in the whole
+    program, unless the program connects to a server or starts another program: each run would do so again.
     """
     # Not a TemporaryDirectory: exit handlers of the children would remove it.
     folder = Path(tempfile.mkdtemp(prefix="fullgraph-graphs-"))
@@ -124,7 +125,7 @@ def climb(
 
 
 def at_stage(case: FailureCase, stage: str) -> FailureCase:
-    """Return a case with the backend of a stage."""
+    """Return a case with a stage's backend instead of its own."""
     return case if stage == case.backend else replace(case, backend=stage, backend_is_code=False)
 
 
@@ -133,13 +134,13 @@ def _run_program(
 ) -> _ProgramRuns:
     """Run the program uncompiled, and with Dynamo alone.
 
-    Return the fault of one of these stages, and the graphs that cannot be checked at the other stages.
+    Return the fault of one of these two stages, and the graphs that cannot be checked at the later stages.
     """
     uncompiled, eager = (
         programs.start_uncompiled(request, folder),
         programs.start_eager(request, folder, sink, speak),
     )
-    if not has_gpu():  # while they run
+    if not has_gpu():  # while the children run
         inductor_compat.warm_up_patterns()
         inductor_compat.warm_up_cpp()
     children, ran, unwrapped = {uncompiled, eager}, {}, None
@@ -197,7 +198,8 @@ def _failed_uncompiled(
 ) -> FaultLocated:
     """Return the fault of a program that fails uncompiled.
 
-    ``itself`` is the run without wrapped modules.
+    ``itself`` is the result of the run without wrapped modules, ``captured`` that of the run with Dynamo
+    alone.
     """
     assert plain.failure is not None
     alike = captured.failure is not None and captured.failure.error == plain.failure.error
@@ -207,7 +209,7 @@ def _failed_uncompiled(
 
 
 def _printed_unwrapped(folder: Path) -> FaultLocated | None:
-    """Return the fault if a program prints something else because of wrapped modules."""
+    """Return the fault if a program's output changes because modules are wrapped."""
     paths = [programs.printed(folder, stage) for stage in (programs.UNWRAPPED, "uncompiled", "eager")]
     if not all(path.exists() for path in paths):
         return None
@@ -216,7 +218,7 @@ def _printed_unwrapped(folder: Path) -> FaultLocated | None:
 
 
 def _with_cause(located: FaultLocated, cause: Cause | None) -> FaultLocated:
-    """Return a fault with its cause, and with the stack of the cause, if it has one."""
+    """Return a fault with ``cause``, and with the cause's stack if the cause has one."""
     if cause is None:
         return located
     place = cause.evidence[0].stack if cause.evidence else ()
@@ -232,11 +234,11 @@ def _run_compiled(
     seeks_causes: bool,
     reruns: bool,
 ) -> Fault | None:
-    """Run the program with its own backend, after it passed uncompiled.
+    """Run the program with its own backend, and return a fault if it fails.
 
-    Returns a fault if it fails. ``cases`` are its graphs. If it fails or prints something else, and its
-    graphs may draw random numbers, it runs again with the random numbers of eager code, unless ``reruns`` is
-    false. Different output is a fault only if a cause is found.
+    It has passed uncompiled before; ``cases`` are its graphs. If it now fails or prints something else, and
+    its graphs may draw random numbers, it runs again with the random numbers of eager code, unless ``reruns``
+    is false. Different output is a fault only if a cause is found.
     """
     ran = programs.run_compiled(request, folder, {})
     failure = ran.failure or _printed_otherwise(folder)
@@ -261,7 +263,7 @@ def _run_compiled(
 
 
 def _printed_fault(request: RunRequest, folder: Path, sink: Sink, failure: Failure) -> Fault | None:
-    """Return a fault if further runs find why a program prints something else."""
+    """Return a fault if further runs find why a compiled program's output differs."""
     plain, captured = (printed.load(programs.printed(folder, stage)) for stage in ("uncompiled", "eager"))
     whole = not printed.difference(plain, captured, captured)
     begun = time.monotonic()
@@ -292,9 +294,9 @@ def _compare_halves(request: RunRequest, folder: Path, sink: Sink, *, reruns: bo
 
 
 def _tell_noise(cases: Sequence[FailureCase], seconds: float, sink: Sink) -> None:
-    """Report the graphs with results that rounding decides.
+    """Report the graphs with results that only rounding decides.
 
-    All runs draw the same random numbers.
+    The graphs run with the random numbers of eager code, so that random numbers cause no difference.
     """
     settings = tuple(f"{name} = {value}" for name, value in _EAGER_RANDOM.items())
     for case in cases:
@@ -317,7 +319,7 @@ def _printed_otherwise(folder: Path) -> Failure | None:
 
 
 def completed(fault: Fault, seconds: float) -> FaultLocated:
-    """Return the fault with the operator or the part of TorchInductor that causes it."""
+    """Return a fault with the operator or the part of TorchInductor that causes it."""
     located = fault.located
     if fault.case is not None and located.failure.kind in ("error", "accuracy"):
         operator, place = operator_at_fault(fault.case, located, seconds)
@@ -329,7 +331,7 @@ def completed(fault: Fault, seconds: float) -> FaultLocated:
 def _detail(fault: Fault, seconds: float) -> str:
     """Return the part of TorchInductor at fault.
 
-    Empty if the failure ends the process.
+    Empty if the fault is at another stage, or if the failure is a crash or a hang.
     """
     located = fault.located
     if fault.case is None or located.stage != "inductor" or located.failure.kind not in ("error", "accuracy"):
@@ -373,7 +375,7 @@ def _climb_with(
 
 
 def _unwritten(case: FailureCase) -> str:
-    """Return why a graph cannot be written as a program of its own; empty if it can."""
+    """Return why a graph cannot be written as a separate program; empty if it can."""
     try:
         repro.program(case)
     except Exception as error:
@@ -382,9 +384,9 @@ def _unwritten(case: FailureCase) -> str:
 
 
 def _unfit(case: FailureCase, failure: Failure, oracle: FailureOracle) -> str:
-    """Return why a failure is due to the copy of the graph.
+    """Return why a failure is due to the copy of the graph, not to the stage.
 
-    Empty if it is due to the stage.
+    Empty if the stage is at fault.
     """
     if failure.error == checking.UNCOMPILED:
         return f"its copy does not run outside of the program: {failure.message}"
@@ -397,7 +399,7 @@ def _unfit(case: FailureCase, failure: Failure, oracle: FailureOracle) -> str:
 
 
 def _stages(case: FailureCase) -> tuple[str, ...]:
-    """Return the stages from the first stage of AOTAutograd to the case's own backend."""
+    """Return a case's stages, from the first stage of AOTAutograd to its own backend."""
     if case.backend in AOT_STAGES:
         return AOT_STAGES[: AOT_STAGES.index(case.backend) + 1]
     return (*AOT_STAGES, case.backend)
@@ -406,7 +408,7 @@ def _stages(case: FailureCase) -> tuple[str, ...]:
 def _without_random_numbers(
     case: FailureCase, answer: OracleAnswer, oracle: FailureOracle
 ) -> tuple[FailureCase, OracleAnswer]:
-    """Repeat a query with eager random numbers, if these may be the only difference."""
+    """Repeat a check with eager random numbers, if only random numbers may differ."""
     is_wrong = answer.failure is not None and answer.failure.kind == "accuracy"
     if case.backend not in _DECOMPOSING or not is_wrong or not _may_draw(case):
         return case, answer
@@ -421,7 +423,7 @@ def _may_draw(case: FailureCase) -> bool:
 
 
 def _difference(folder: Path) -> tuple[Failure | None, int]:
-    """Return the first difference of results with Dynamo, and its call's number."""
+    """Return the first result that differs under Dynamo, and the number of its call."""
 
     def compare() -> tuple[Failure | None, int]:
         plain, captured = (results.load(programs.results(folder, stage)) for stage in ("uncompiled", "eager"))
@@ -437,7 +439,10 @@ def _difference(folder: Path) -> tuple[Failure | None, int]:
 
 
 def _distinct(cases: Sequence[FailureCase]) -> list[FailureCase]:
-    """Return the cases that differ in graph, inputs, backend or settings."""
+    """Return the cases without duplicates.
+
+    Two cases are duplicates if graph, inputs, backend and settings are equal.
+    """
     cases_by_graph: dict[tuple[object, ...], FailureCase] = {}
     for case in cases:
         specs = tuple((item.name, item.spec) for item in case.inputs)
@@ -446,6 +451,6 @@ def _distinct(cases: Sequence[FailureCase]) -> list[FailureCase]:
 
 
 def _place(case: FailureCase, failure: Failure) -> Stack:
-    """Return the user stack of the failing operation, else of the first operation."""
+    """Return the user stack of the failing operation, or that of the first operation."""
     named = calls_in(case, repro.program(case), failure.text)
     return named or next((item.calls for item in case.graph.operations if item.calls), ())

@@ -1,4 +1,4 @@
-"""Comparison of NumPy calls with torch's translation of the same functions."""
+"""Compare NumPy calls with torch's translation of the same functions."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ..compat import dynamo_compat
 from .results import as_tensor
 
 _NOT_COMPARED: Final = frozenset(("empty", "empty_like"))
-"""Functions whose results are uninitialized memory."""
+"""Functions that return uninitialized memory, so that their results cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class NumpyMismatch:
-    """A NumPy function and its translation, with the first results that differ."""
+    """A NumPy function whose translation differs, with the first differing values."""
 
     name: str
     numpy: str
@@ -29,7 +29,7 @@ class NumpyMismatch:
 class NumpyWatcher:
     """A watcher of NumPy calls.
 
-    ``found`` gets the calling frame of each call whose translation differs.
+    ``found`` is called for each call whose translation differs, with the calling frame and the difference.
     """
 
     def __init__(self, found: Callable[[FrameType, NumpyMismatch], None]) -> None:
@@ -38,7 +38,7 @@ class NumpyWatcher:
         self._inside = False
 
     def install(self) -> None:
-        """Watch from now on, if the program has imported NumPy."""
+        """Start to watch calls, if the program has imported NumPy."""
         numpy = sys.modules.get("numpy")
         if numpy is None:
             return
@@ -57,7 +57,7 @@ class NumpyWatcher:
     def compare(
         self, frame: FrameType, watched: _WatchedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
-        """Call a NumPy function, compare it with its translation, and return its result."""
+        """Return the result of a NumPy function, and report if its translation differs."""
         original = watched.original
         if self._inside or "out" in kwargs:
             return original(*args, **kwargs)
@@ -76,7 +76,7 @@ class NumpyWatcher:
 class _WatchedFunction:
     """A function of NumPy whose calls are compared.
 
-    It has all attributes of the function (``reduce``).
+    Its attributes are those of the original function (for example ``reduce``).
     """
 
     def __init__(
@@ -99,9 +99,9 @@ class _WatchedFunction:
 
 
 def _translated(watched: _WatchedFunction, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Return the result of torch's translation.
+    """Return the result of torch's translation of a NumPy function.
 
-    ``None`` if it does not support these arguments.
+    ``None`` if the translation does not support these arguments.
     """
     with contextlib.suppress(Exception):
         given = dynamo_compat.as_translated_numpy(args)

@@ -1,8 +1,8 @@
 """Modules that ``torch.compile`` wraps: where, and how to run without wrappers.
 
-For a module, ``torch.compile`` returns an ``OptimizedModule``: another class, with other names of parameters,
-even if nothing is compiled. So a program with Dynamo disabled still differs from the program without
-``torch.compile``.
+If called with a module, ``torch.compile`` returns an ``OptimizedModule``, which has another class and other
+names of parameters even if nothing is compiled. So a program with Dynamo disabled still differs from the
+program without ``torch.compile``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .followed import is_followed
 
 _PLACES = "wrapped.places"
 _NAMES = re.compile("_orig_mod|OptimizedModule")
-"""The names by which a program refers to the wrapper."""
+"""A pattern for the names by which a program refers to the wrapper."""
 
 
 class WrapRecorder:
@@ -31,7 +31,7 @@ class WrapRecorder:
         self._places: dict[tuple[str, int], Stack] = {}
 
     def install(self) -> None:
-        """Record from now on."""
+        """Start to record wrapped modules."""
         dynamo_compat.intercept_compiled_modules(self._note, returned=False)
 
     def save(self, folder: Path) -> None:
@@ -52,14 +52,14 @@ def return_modules() -> None:
 
 
 def places(folder: Path) -> Sequence[Stack]:
-    """Return the stacks of the calls that wrapped modules, one for each line."""
+    """Return the stacks of the calls that wrapped modules, one for each source line."""
     path = folder / _PLACES
     found: Sequence[Stack] = pickle.loads(path.read_bytes()) if path.exists() else ()
     return found
 
 
 def knows_wrapper(request: RunRequest, filenames: Sequence[str]) -> bool:
-    """Return whether a program's file names the wrapper, to handle it on purpose."""
+    """Return whether a program's files name the wrapper, which they then handle."""
     edited = {text.filename: text.text for text in request.texts}
     return any(_NAMES.search(edited.get(name) or _text(Path(name))) for name in filenames)
 
@@ -71,9 +71,9 @@ def _text(path: Path) -> str:
 def printed_otherwise(unwrapped: Sequence[str], uncompiled: Sequence[str], captured: Sequence[str]) -> str:
     """Describe how a program's output differs because of the wrapper.
 
-    Empty if it does not. ``unwrapped`` are the lines without the wrapper, ``uncompiled`` those with it, which
-    must equal the lines under Dynamo alone (``captured``). Lines that only show the wrapper and its names are
-    ignored.
+    Empty if it does not differ. ``unwrapped`` are the lines without the wrapper, ``uncompiled`` the lines
+    with it. ``uncompiled`` must equal the lines under Dynamo alone (``captured``), otherwise the result is
+    empty. Lines that only show the wrapper and its names are ignored.
     """
     if printed.difference(uncompiled, captured, captured):
         return ""
@@ -92,7 +92,7 @@ def printed_otherwise(unwrapped: Sequence[str], uncompiled: Sequence[str], captu
 def wrapper_fault(folder: Path, failure: Failure, raised: Stack = ()) -> FaultLocated:
     """Return the fault of a program that behaves differently with wrapped modules.
 
-    ``raised`` is the stack of the failure, which becomes the cause's ``caller``.
+    ``raised`` is the stack of the failure; the cause gets it as ``caller``.
     """
     own = places(folder)
     evidence = tuple(Evidence("", "", "", stack) for stack in own)

@@ -12,7 +12,7 @@ from .unknown import UnknownArray
 
 
 def stand_in() -> None:
-    """Patch NumPy and h5py to save arrays without known values as zeros, permanently."""
+    """Patch NumPy and h5py permanently, to save arrays of unknown values as zeros."""
     on_import("numpy", _in_numpy)
     on_import("h5py", _in_hdf5)
 

@@ -1,4 +1,4 @@
-"""Checkpoints in a dry run: loading and saving is limited to sizes and dtypes.
+"""Checkpoints in a dry run: only sizes and dtypes are loaded and saved.
 
 Saving still creates a real file, which the program can copy or rename.
 """
@@ -26,16 +26,16 @@ from .safetensors_files import SafetensorsFile, header_of, read_sizes
 _FRAMEWORKS: Final = ("pt", "torch", "pytorch")
 _MARK: Final = b"Saved by Fullgraph in a dry run: sizes and types, without data. "
 _LENGTH: Final = 8
-"""The size in bytes of the length that precedes the content."""
+"""The number of bytes of the length field that precedes the content of a file."""
 _programs: list[Any] = []
-"""The scripted and exported programs that were saved; each file holds an index into this list."""
+"""The scripted and exported programs that were saved; a file contains an index into this list."""
 _unsaved: dict[StackFrame | None, TargetProblem] = {}
 
 
 def stand_in() -> None:
     """Patch the functions that load and save checkpoints, permanently.
 
-    Files must be protected already.
+    The user's files must already be protected.
     """
     assert is_protected(), "checkpoints of a dry run must not overwrite the user's files"
     set_state = torch.set_rng_state
@@ -59,7 +59,7 @@ def stand_in() -> None:
 
 
 def problems() -> tuple[TargetProblem, ...]:
-    """Return a problem for each location at which data was not saved."""
+    """Return a problem for each line of code whose data was not saved."""
     return tuple(_unsaved.values())
 
 
@@ -148,7 +148,7 @@ def _save_sizes(module: ModuleType) -> None:
 
 
 def note_unsaved(event: str, hint: str = "") -> None:
-    """Record a problem for the calling line, once per line: its data is not saved."""
+    """Record a problem, once for each calling line: the line's data is not saved."""
     stack = calling_stack(sys._getframe())
     message = f"{event}: a dry run has no data to save"
     problem = TargetProblem("information", message, (hint,) if hint else (), stack)

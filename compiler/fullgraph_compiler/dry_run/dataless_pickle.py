@@ -1,4 +1,4 @@
-"""Pickles that save tensors as sizes, dtypes and devices only."""
+"""Pickle tensors with only their sizes, dtypes and devices."""
 
 from __future__ import annotations
 
@@ -12,18 +12,21 @@ import torch
 from ..compat.fake_compat import known_numbers
 
 _place: Callable[[str], str] = str
-"""Maps the device of a saved tensor to the device of the loaded tensor, while a pickle is loaded."""
+"""During loading, maps the device of a saved tensor to the device of the loaded tensor."""
 
 
 def dumps(obj: Any) -> bytes:
-    """Return the pickle of an object. Raises the errors of ``pickle``."""
+    """Return the pickle of an object.
+
+    Raises the errors of ``pickle``.
+    """
     stream = io.BytesIO()
     _DatalessPickler(stream).dump(obj)
     return stream.getvalue()
 
 
 def loads(content: bytes, map_location: Any = None) -> Any:
-    """Return the object of a pickle, with devices as after ``torch.load``."""
+    """Return the object of a pickle, with devices as ``torch.load`` would choose them."""
     global _place
     before, _place = _place, _placing(map_location)
     try:
@@ -33,9 +36,9 @@ def loads(content: bytes, map_location: Any = None) -> Any:
 
 
 def place_of(map_location: Callable[..., Any]) -> str | None:
-    """Return the device to which a function moves storages.
+    """Return the device to which a ``map_location`` function moves storages.
 
-    ``cuda`` if it fails for lack of a GPU.
+    ``cuda`` if the function fails, probably for lack of a GPU. ``None`` if it leaves the device unchanged.
     """
     try:
         moved = map_location(torch.UntypedStorage(0), "cpu")
@@ -58,7 +61,7 @@ class _DatalessPickler(pickle.Pickler):
     def reducer_override(self, obj: Any) -> Any:
         """Reduce a tensor or a storage to its description.
 
-        Leaves other objects to ``pickle``.
+        All other objects are left to ``pickle``.
         """
         if isinstance(obj, torch.Tensor) and obj.layout is torch.strided:
             description = (tuple(obj.shape), obj.stride(), obj.dtype, str(obj.device), obj.requires_grad)

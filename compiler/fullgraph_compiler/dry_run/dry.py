@@ -52,7 +52,7 @@ _OPERATIONS: Final = {
 def run_dry(run: Callable[[], ProgramOutcome], program: Program) -> ProgramOutcome:
     """Run a program without data.
 
-    An error for lack of data becomes a warning in the outcome.
+    In the outcome, an error for lack of data becomes a warning.
     """
     checkpoints.stand_in()
     array_files.stand_in()
@@ -81,7 +81,7 @@ def run_dry(run: Callable[[], ProgramOutcome], program: Program) -> ProgramOutco
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:
-    """Yield an error, then its causes and contexts."""
+    """Yield an error, then its chain of causes and contexts."""
     while error is not None:
         yield error
         error = error.__cause__ or error.__context__
@@ -103,7 +103,7 @@ def _needs(error: BaseException) -> str:
 def _end(error: BaseException, cause: BaseException, program: Program) -> TargetProblem:
     """Return the warning for a run that ended with ``error``.
 
-    ``cause`` is the exception in its chain that reports the lack of data.
+    ``cause`` is the exception in the chain of ``error`` that reports the lack of data.
     """
     stack = _stack(cause) or _stack(error)
     hints = ["The rest of the program did not run. Keep this out of the model's code, or run it with data."]
@@ -127,7 +127,7 @@ def _unused(filename: str, call: ExampleCall, given: GivenValue) -> TargetProble
 def _stack(error: BaseException) -> Stack:
     """Return the user stack of an error.
 
-    Frames in a graph's code are replaced by the user's lines.
+    Frames in the code of a graph are replaced by the user's lines.
     """
     stack = describe(error).stack
     frames = deque(traceback.walk_tb(error.__traceback__), maxlen=len(stack))

@@ -1,4 +1,4 @@
-"""Values from example calls for data-dependent operations in a dry run."""
+"""Provide values from example calls to data-dependent operations in a dry run."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..facts import ExampleCall, GivenValue, Stack, StackFrame
 from ..trace.messages import parse_frames
 
 _running: list[tuple[str, ExampleCall]] = []
-"""The running example call, with its file; empty if none is running."""
+"""The running example call and its file; empty if no example call is running."""
 _used: set[tuple[str, GivenValue]] = set()
 _unused: list[tuple[str, ExampleCall, GivenValue]] = []
 
@@ -44,22 +44,22 @@ def value_of(operation: str) -> int | float | bool | None:
 
 
 def unused() -> Iterable[tuple[str, ExampleCall, GivenValue]]:
-    """Return the values that no operation used, with the files and example calls."""
+    """Return the values that no operation used, with their files and example calls."""
     return tuple(_unused)
 
 
 def row_in(filename: str, stack: Iterable[StackFrame]) -> int | None:
-    """Return the row of the innermost frame in a file.
+    """Return the row of the innermost frame in a file; ``None`` if there is none.
 
-    ``stack`` begins with the innermost frame.
+    ``stack`` must begin with the innermost frame.
     """
     return next((frame.row for frame in stack if frame.filename == filename), None)
 
 
 def places(frames: Iterable[tuple[FrameType, int]]) -> Iterator[StackFrame]:
-    """Yield the locations of frames, innermost first.
+    """Yield the user's locations of frames, innermost first.
 
-    For a graph's code, the lines of the operation.
+    If a frame runs the code of a graph, yield the user stack of the current operation instead.
     """
     for frame, row in frames:
         inner = of_graph(frame, row)
@@ -69,7 +69,7 @@ def places(frames: Iterable[tuple[FrameType, int]]) -> Iterator[StackFrame]:
 def of_graph(frame: FrameType, row: int) -> Stack:
     """Return the user stack of the operation in a row of a graph's code.
 
-    Empty for other frames.
+    Empty if the frame does not run the code of a graph.
     """
     node = graph_node(frame, row)
     trace = str(node.meta.get("stack_trace") or "") if node is not None else ""

@@ -1,4 +1,4 @@
-"""Common code around a model that needs values, adapted to run without data."""
+"""Adapt common code around models that needs values, so that it runs without data."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _OBJECTS = ("all_gather_object", "gather_object", "broadcast_object_list", "scat
 
 
 def leave_values_out() -> None:
-    """Patch libraries to skip code that needs values, permanently.
+    """Patch libraries permanently, to skip code that needs values.
 
-    The skipped code does not affect compiled code.
+    The skipped code has no effect on compiled code.
     """
     # Tensors without data cannot be sent between processes.
     _construct(
@@ -37,7 +37,7 @@ def leave_values_out() -> None:
     # A GradScaler reads the gradients, to skip a step if they are infinite.
     _construct(torch.amp.GradScaler, enabled=False)
     Distribution.set_default_validate_args(False)
-    # This function reads values, to draw those that are out of bounds again.
+    # This function reads values, because it redraws values that are out of bounds.
     stand_ins = [(torch.nn.init.trunc_normal_, _fill)]
     # The filter reads the loss, to leave non-finite values out of the log.
     on_import(
@@ -58,7 +58,7 @@ def leave_values_out() -> None:
 
 
 def _log_unknown_as_json(module: Any) -> None:
-    """Write an unknown number as ``?`` in JSON, as in any other log."""
+    """Write an unknown number as ``?`` in JSON, as in all other logs."""
     default = module.JSONEncoder.default
 
     def default_or_unknown(self: Any, value: Any) -> Any:
@@ -68,7 +68,7 @@ def _log_unknown_as_json(module: Any) -> None:
 
 
 def _save_each(module: Any) -> None:
-    """Make Lightning treat each checkpoint as the best if the metric is unknown."""
+    """Make Lightning treat each checkpoint as the best one if the metric is unknown."""
     checkpoint, number = module.ModelCheckpoint, itertools.count()
     check, update = checkpoint.check_monitor_top_k, checkpoint._update_best_and_save
 

@@ -33,7 +33,7 @@ _DTYPES: Final = {
 
 _NAMES: Final = {name: key for key, name in _DTYPES.items()}
 _LENGTH: Final = 8
-"""The size in bytes of the length that precedes the header."""
+"""The number of bytes of the length field that precedes the header."""
 
 
 def header_of(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str] | None) -> bytes:
@@ -49,9 +49,9 @@ def header_of(tensors: Mapping[str, torch.Tensor], metadata: Mapping[str, str] |
 
 
 def read_sizes(data: bytes) -> dict[str, torch.Tensor]:
-    """Return the tensors in a file's content, without data.
+    """Return the tensors in the content of a file, without data.
 
-    A stand-in for ``safetensors.torch.load``.
+    This function replaces ``safetensors.torch.load``.
     """
     return SafetensorsFile(io.BytesIO(data), "cpu").get_tensors()
 
@@ -59,7 +59,7 @@ def read_sizes(data: bytes) -> dict[str, torch.Tensor]:
 class SafetensorsFile:
     """An open file whose tensors have no data.
 
-    A stand-in for ``safetensors.safe_open``.
+    This class replaces ``safetensors.safe_open``.
     """
 
     def __init__(self, source: Any, device: Any) -> None:
@@ -88,7 +88,7 @@ class SafetensorsFile:
         return self._metadata
 
     def get_tensor(self, name: str) -> torch.Tensor:
-        """Return one tensor."""
+        """Return the tensor with this name."""
         return self.get_slice(name)[...]
 
     def get_tensors(self) -> dict[str, torch.Tensor]:
@@ -96,12 +96,12 @@ class SafetensorsFile:
         return {name: self.get_tensor(name) for name in self.offset_keys()}
 
     def get_slice(self, name: str) -> TensorSlice:
-        """Return one tensor that is read only when it is indexed."""
+        """Return a tensor that is created only when it is indexed."""
         return TensorSlice(self._tensors[name], self._device)
 
 
 class TensorSlice:
-    """A tensor of an open file that is created when it is indexed."""
+    """A tensor of an open file; indexing creates the tensor."""
 
     def __init__(self, header: dict[str, Any], device: Any) -> None:
         self._header = header

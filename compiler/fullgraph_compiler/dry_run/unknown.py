@@ -1,7 +1,8 @@
 """Stand-ins for numbers and arrays with unknown values in a dry run.
 
-A program may log and save them. A training loop can log its loss, because nothing depends on the value. A
-branch on an unknown number ends the run, and so does a tensor computed from an unknown number.
+A program may log and save the stand-ins. For example, a training loop can log its loss, because nothing
+depends on the value. A branch on an unknown number ends the run, and so does the creation of a tensor from an
+unknown number.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ def _decides(*_: Any) -> Any:
 
 
 class UnknownNumber:
-    """A number with an unknown value, or a number computed from it."""
+    """A number with an unknown value, or a number computed from such a number."""
 
     def __str__(self) -> str:
         return "?"
@@ -44,7 +45,7 @@ class UnknownNumber:
 
 
 class UnknownArray:
-    """An array with a shape and a dtype only: ``numpy()`` of a tensor without data."""
+    """An array with only a shape and a dtype: ``numpy()`` of a tensor without data."""
 
     def __init__(self, shape: tuple[int, ...], dtype: Any) -> None:
         self.shape, self.dtype = shape, dtype
@@ -55,11 +56,11 @@ class UnknownArray:
         return self.shape[0]
 
     def copy(self) -> UnknownArray:
-        """Return the array itself, since it has no data to change."""
+        """Return the array itself, because it has no data that could change."""
         return self
 
     def astype(self, dtype: Any, **_: Any) -> UnknownArray:
-        """Return an array of another dtype."""
+        """Return an array of the same shape with another dtype."""
         return UnknownArray(self.shape, sys.modules["numpy"].dtype(dtype))
 
     def __getattr__(self, name: str) -> Any:
@@ -85,5 +86,8 @@ _NUMBERS = (int, float, complex, UnknownNumber)
 
 
 def is_unknown(error: BaseException) -> bool:
-    """Return whether an error names the class of unknown numbers as unsupported."""
+    """Return whether an error's message names the class of unknown numbers.
+
+    Such an error says that a function does not support unknown numbers.
+    """
     return isinstance(error, Exception) and UnknownNumber.__name__ in words_of(error)

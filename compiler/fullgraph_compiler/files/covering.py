@@ -1,4 +1,4 @@
-"""The covers of a mount namespace: an overlay over each folder.
+"""Mount the covers of a mount namespace: an overlay over each folder.
 
 The overlays send writes to folders of the run. Sources: mount(2), and ``filesystems/overlayfs.rst`` of the
 kernel's documentation.
@@ -27,22 +27,23 @@ _SYSTEM_FOLDERS: Final = frozenset(
 _NOBODY: Final = 65534
 """The owner that a user namespace shows for files of other users (``/proc/sys/kernel/overflowuid``)."""
 _SMALL_BYTES: Final = 1 << 20
-"""The size up to which a file in a split folder is copied."""
+"""The maximum size in bytes of a file in a split folder that is copied."""
 
 
 class NamespaceError(Exception):
     """The error of a process that cannot get a mount namespace with private files.
 
-    The message says why.
+    The message gives the reason.
     """
 
 
 def cover(
     to_cover: Sequence[Cover], scratch: Path, passing: Sequence[Path], *, in_user_namespace: bool
 ) -> tuple[str, ...]:
-    """Make the covers of a new mount namespace.
+    """Mount covers in the new mount namespace of this process.
 
-    Returns the folders that are read-only from here on. Raises ``OSError`` or :class:`NamespaceError`.
+    Return the folders that have no overlay and are read-only instead. Raises ``OSError`` or
+    :class:`NamespaceError`.
     """
     # The cover that hides the folders of the run (``scratch``) comes last.
     ordered = sorted(to_cover, key=lambda item: is_within(str(scratch), item.path))
@@ -82,10 +83,11 @@ def cover(
 
 
 def _own_folders(covered: Sequence[Cover]) -> Iterator[str]:
-    """Yield writable folders inside of other users' folders: these need own overlays.
+    """Yield writable folders inside of other users' folders; these need own overlays.
 
-    A write in an overlay copies the folders above it. In a user namespace, other users' folders cannot be
-    copied (``EOVERFLOW``), because their owners are unknown there.
+    A write in an overlay first copies the folders above the written file to the upper layer. In a user
+    namespace, the kernel cannot copy other users' folders (``EOVERFLOW``), because their owners are unknown
+    there.
     """
     found: dict[str, None] = {}
     for place in (os.getcwd(), os.path.expanduser("~"), tempfile.gettempdir()):
@@ -101,17 +103,18 @@ def _own_folders(covered: Sequence[Cover]) -> Iterator[str]:
 
 
 def _is_of_other(folder: Path) -> bool:
-    """Return whether a folder may be another user's.
+    """Return whether a folder may belong to another user.
 
-    User ``nobody`` cannot tell its own from others'.
+    This is true of all folders if this user is ``nobody``: other users' folders seem to belong to ``nobody``,
+    too.
     """
     return folder.stat().st_uid != os.geteuid() or os.geteuid() == _NOBODY
 
 
 def _view(folder: str, scratch: Path, number: int) -> str:
-    """Mount an overlay of a folder elsewhere.
+    """Mount an overlay of ``folder`` at another path.
 
-    Returns its path, empty if the file system supports none.
+    Return this path; empty if the file system does not support overlays.
     """
     view = scratch / f"view{number}"
     view.mkdir()
@@ -119,7 +122,7 @@ def _view(folder: str, scratch: Path, number: int) -> str:
 
 
 def _disks() -> Iterator[str]:
-    """Yield the raw disks that this user may write to, which would bypass all covers."""
+    """Yield the raw disks that this user may write to, bypassing all covers."""
     for folder, _, names in os.walk("/dev"):
         for path in (os.path.join(folder, name) for name in names):
             with contextlib.suppress(OSError):
@@ -130,7 +133,7 @@ def _disks() -> Iterator[str]:
 def _uncover(sockets: SocketDescriptors, covered: Sequence[Cover]) -> None:
     """Make sockets below covers reachable again.
 
-    The files of the sockets stay read-only.
+    The files of the sockets are mounted read-only.
     """
     for path, descriptor in sockets.opened.items():
         if any(is_within(path, item.path) for item in covered):
@@ -146,9 +149,9 @@ def _uncover(sockets: SocketDescriptors, covered: Sequence[Cover]) -> None:
 
 
 def _overlay(folder: str, target: str, scratch: Path, number: int, in_user_namespace: bool) -> bool:
-    """Mount an overlay of a folder, mostly on itself.
+    """Mount an overlay of ``folder`` at ``target``, usually the same path.
 
-    Returns whether its file system supports that.
+    Return false if the file system of the folder does not support overlays.
     """
     # ``upper`` and ``work`` must not be below the overlay. For few writes, memory is 2 ms faster.
     in_memory = is_within(str(scratch), folder) or (
@@ -177,10 +180,10 @@ def _overlay(folder: str, target: str, scratch: Path, number: int, in_user_names
 
 
 def _assemble(folder: str) -> None:
-    """Cover a folder with mounts below it by a folder in memory with the same entries.
+    """Cover a folder that contains mounts by a folder in memory with equal entries.
 
-    The folders and mounts in it are the originals, and get covers of their own; small files are copied, large
-    files are read-only.
+    The folders and mounts in it are the originals, which get covers of their own. Small files are copies,
+    large files are read-only.
     """
     mode = _visible_mode(folder)
     with contextlib.ExitStack() as opened:
@@ -204,7 +207,7 @@ def _assemble(folder: str) -> None:
 
 
 def _bring(original: str, path: str) -> None:
-    """Add a file to a folder in memory: a copy, or the original, read-only."""
+    """Add a file to a folder in memory: a copy, or the file itself, read-only."""
     status = os.stat(original)
     if stat.S_ISREG(status.st_mode) and status.st_size <= _SMALL_BYTES:
         with contextlib.suppress(PermissionError):
@@ -215,9 +218,9 @@ def _bring(original: str, path: str) -> None:
 
 
 def _little_is_written_to(folder: str) -> bool:
-    """Return whether a folder probably gets few writes.
+    """Return whether a folder will probably get few writes.
 
-    These are folders of the system, in memory, and empty folders.
+    True for folders of the system, for ``/dev/shm``, and for empty folders.
     """
     if any(is_within(folder, system) for system in _SYSTEM_FOLDERS):
         return True
@@ -227,9 +230,9 @@ def _little_is_written_to(folder: str) -> bool:
 
 
 def _in_memory(scratch: Path) -> Path:
-    """Return the folder in memory for overlays, below ``scratch``.
+    """Return the folder in memory, below ``scratch``, for the layers of overlays.
 
-    It is mounted at first use.
+    It is mounted at the first call.
     """
     layers = scratch / "memory"
     if not layers.exists():
@@ -239,7 +242,7 @@ def _in_memory(scratch: Path) -> Path:
 
 
 def _visible_mode(folder: str) -> int:
-    """Return the mode of a folder, without write access if the user has none there."""
+    """Return the mode of a folder, without write bits if this user cannot write to it."""
     mode = stat.S_IMODE(os.stat(folder).st_mode)
     return mode if os.access(folder, os.W_OK) else mode & 0o555
 
@@ -254,7 +257,7 @@ def _make_read_only(path: str) -> None:
 
 
 def _is_linked(path: str) -> bool:
-    """Return whether a file or folder still exists, by its number of links."""
+    """Return whether a file or folder has not been deleted, by its number of links."""
     try:
         return os.stat(path).st_nlink > 0
     except FileNotFoundError:
@@ -262,7 +265,10 @@ def _is_linked(path: str) -> bool:
 
 
 def _bind_read_only(source: str, path: str, flags: int = 0) -> None:
-    """Mount a file or folder read-only at ``path``, with the same restrictions."""
+    """Mount a file or folder read-only at ``path``.
+
+    Existing restrictions (``nosuid``, ``nodev``, ``noexec``) are kept.
+    """
     mount(source, path, flags=_MS_BIND | flags)
     # These ``ST_`` and ``MS_`` flags have equal values.
     kept = os.statvfs(path).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
@@ -279,14 +285,14 @@ def _opened(path: str, *, follow: bool = True) -> Iterator[int]:
 
 
 def _escaped(path: str) -> str:
-    """Escape a path for an overlayfs option, where colons and commas separate."""
+    """Escape a path for an option of overlayfs: colons and commas are separators."""
     return "".join("\\" + char if char in "\\:," else char for char in path)
 
 
 def mount(
     source: str | None, target: str, kind: str | None = None, flags: int = 0, options: str = ""
 ) -> None:
-    """Mount a file system, or a part of one, at ``target``.
+    """Mount a file system, or a folder or file of it, at ``target``.
 
     Raises :class:`NamespaceError`.
     """
@@ -295,7 +301,7 @@ def mount(
 
 
 def check(result: int, call: str) -> None:
-    """Raise :class:`NamespaceError` for a call of the C library that failed."""
+    """Raise :class:`NamespaceError` if ``result`` of a C library call is an error."""
     if result:
         raise NamespaceError(f"{call}: {os.strerror(ctypes.get_errno())}")
 

@@ -1,6 +1,6 @@
-"""Files that a process has open already.
+"""Reopen the files that a process opened before folders were covered.
 
-They bypass covers unless they are opened again.
+Their descriptors would bypass the covers.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PART_BYTES: Final = 1 << 20
 class OpenFile:
     """An open file or folder: its descriptor, its path, its flags, and its offset.
 
-    ``path`` is empty if no path leads to it any more.
+    ``path`` is empty if no path leads to the file any more.
     """
 
     descriptor: int
@@ -30,9 +30,10 @@ class OpenFile:
     offset: int
 
     def reopen(self) -> None:
-        """Open the same path again, under the same descriptor.
+        """Open the path again, under the same descriptor.
 
-        A file without a path, or with a path that this user may not open, is replaced by a copy.
+        If the file has no path, or a path that this user must not open, the descriptor gets a copy of the
+        file.
         """
         try:
             anew = os.open(self.path, self.flags & ~_ON_OPENING)
@@ -41,12 +42,15 @@ class OpenFile:
         self._replace(anew)
 
     def reopen_to_read(self) -> None:
-        """Make the descriptor read-only. Raises ``OSError``."""
+        """Make the descriptor read-only.
+
+        Raises ``OSError``.
+        """
         if self.flags & os.O_ACCMODE != os.O_RDONLY and not self.flags & os.O_PATH:
             self._replace(os.open(self.path or f"{_NAMES}/{self.descriptor}", os.O_RDONLY))
 
     def _copy(self) -> int:
-        """Return a descriptor of a copy in memory; of the null device if unreadable."""
+        """Return a descriptor of a copy in memory, or of the null device if unreadable."""
         with contextlib.suppress(OSError):
             copy, offset = os.memfd_create("fullgraph"), 0
             while part := os.pread(self.descriptor, _PART_BYTES, offset):
@@ -62,9 +66,9 @@ class OpenFile:
 
 
 def open_files() -> list[OpenFile]:
-    """Return the open files and folders of this process that still have a name.
+    """Return the files and folders that this process has open, except deleted ones.
 
-    Empty except on Linux.
+    Empty on all systems except Linux.
     """
     if sys.platform != "linux":
         return []

@@ -1,9 +1,9 @@
 """Guards by path, for systems without namespaces.
 
-Writes are redirected, or end the run before they happen. Calls of ``open`` and ``os`` are redirected
-(:mod:`.shadow`), as are some libraries (:mod:`.libraries`), and the program reads its own writes. All other
-writes are refused: by the kernel if it can (:mod:`.landlock` with :mod:`.seccomp`, :mod:`.seatbelt`), else by
-:mod:`.refusals`.
+Writes are redirected, or end the run before they happen. Calls of ``open`` and of functions of ``os`` are
+redirected (:mod:`.shadow`), as are calls of some libraries (:mod:`.libraries`), and the program reads what it
+wrote. All other writes are refused: by the kernel if possible (:mod:`.landlock` with :mod:`.seccomp`,
+:mod:`.seatbelt`), otherwise by :mod:`.refusals`.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _DEVICES: Final = (
     *("/dev/pts", "/dev/nvidia*", "/dev/dri", "/dev/kfd", "/dev/accel", "/dev/infiniband", "/dev/dxg"),
     "/proc",
 )
-"""Paths outside of the run that may be written: terminals, GPUs, and settings of processes."""
+"""Paths outside of the run's folder that may be written: terminals, GPUs, and settings of processes."""
 _SHARED_MEMORY: Final = "/dev/shm"
 _SEGMENTS: Final = ("sem.", "psm_", "torch_", "nccl-", "cuda.shm.", "__KMP_REGISTERED_LIB_", "pym-")
-"""Prefixes of the names that libraries give to memory shared by processes, which no user wrote."""
+"""Prefixes of the names that libraries give to shared memory; such memory contains no files of the user."""
 
 _real_listdir, _real_scandir, _real_symlink = os.listdir, os.scandir, os.symlink
 _real_readlink = os.readlink
@@ -52,14 +52,14 @@ class _GuardActivity(threading.local):
 
 
 _busy = _GuardActivity()
-"""Set while the guards themselves access files."""
+"""Its ``on`` is true while the guards themselves access files in this thread."""
 
 
 def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> FilesDiscarded:
-    """Allow this process to change ``folder`` and ``passing`` only, permanently.
+    """Allow this process to change only ``folder`` and ``passing``, from now on.
 
-    With ``kernel``, the kernel enforces this, too, if it can. Returns the mechanism that enforces it. Raises
-    ``RuntimeError`` if an imported library could write unseen.
+    With ``kernel``, the kernel enforces this as well, if it can. Returns the mechanism that enforces it.
+    Raises ``RuntimeError`` if an imported library could write without being noticed.
     """
     sys.dont_write_bytecode = True
     temporary = folder / "tmp"
@@ -82,7 +82,7 @@ def guard_files(folder: Path, passing: Collection[Path], *, kernel: bool) -> Fil
 
 
 def _restrict(own: list[Path]) -> FilesDiscarded:
-    """Let the kernel refuse writes; add the paths that it still allows to ``own``."""
+    """Let the kernel refuse writes; add the paths that stay writable to ``own``."""
     if sys.platform == "darwin":
         if seatbelt.restrict_writes(own):
             return FilesDiscarded("sandbox")
@@ -101,7 +101,7 @@ def _restrict(own: list[Path]) -> FilesDiscarded:
 
 
 def _files_in_memory() -> bool:
-    """Return whether shared memory contains files that this process could change."""
+    """Return whether ``/dev/shm`` contains files that this process could change."""
     with os.scandir(_SHARED_MEMORY) as entries:
         return any(
             os.access(entry.path, os.W_OK) or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
@@ -122,11 +122,11 @@ def _dump_no_core() -> None:
 
 
 def _redirect(shadow: FileShadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]) -> None:
-    """Replace functions in all modules.
+    """Replace functions of ``os`` and ``builtins`` in all modules by guarded ones.
 
-    ``effective`` replaces real functions that the kernel blocks.
+    ``effective`` maps functions that the kernel blocks to functions that it does not block.
     """
-    # Paths are redirected, descriptors of folders are not; rmtree follows no links without these, either.
+    # Descriptors of folders are not redirected, paths are. With paths, rmtree follows no links, either.
     shutil._use_fd_functions = False  # type: ignore[attr-defined]
     replacements = _functions(shadow, effective)
     ours = {
@@ -153,7 +153,7 @@ def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[...,
     def call(*args: Any, **kwargs: Any) -> Any:
         if _busy.on:
             return real(*args, **kwargs)
-        # Paths may be keyword arguments; as positional ones they come first.
+        # Paths may be keyword arguments; positional paths come first.
         paths = [*(kwargs.pop(name) for name in _PATHS if name in kwargs), *args]
         # The program's own ``__fspath__`` runs here, under the guards.
         paths[:2] = [os.fspath(path) if isinstance(path, os.PathLike) else path for path in paths[:2]]
@@ -173,7 +173,7 @@ def _guarded(real: Callable[..., Any], own: Callable[..., Any]) -> Callable[...,
 def _named(descriptor: int) -> str:
     """Return the path of an open descriptor.
 
-    Raises ``UnsafeWriteError`` if there is none.
+    Raises ``UnsafeWriteError`` if the descriptor has no path.
     """
     with contextlib.suppress(ImportError, OSError):
         if sys.platform == "darwin":
@@ -185,7 +185,7 @@ def _named(descriptor: int) -> str:
 
 
 def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-    """Call a function of the guards, which accesses files, without redirection."""
+    """Call a function of the guards with unredirected access to files."""
     before, _busy.on = _busy.on, True
     try:
         return function(*args, **kwargs)
@@ -196,7 +196,7 @@ def _quietly(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 def _functions(
     shadow: FileShadow, effective: Mapping[Callable[..., Any], Callable[..., Any]]
 ) -> dict[Any, Callable[..., Any]]:
-    """Return the replacements of functions of ``os`` and ``builtins``."""
+    """Return the replacements for functions of ``os`` and ``builtins``."""
 
     def reads(real: Any, *, follow: bool = True) -> Callable[..., Any]:
         def read(path: Any, *args: Any, **kwargs: Any) -> Any:
@@ -287,7 +287,7 @@ def _open(shadow: FileShadow, real: Any, file: Any, mode: str = "r", *args: Any,
 
 
 def _flags(mode: str) -> int:
-    """Return the flags that ``open`` passes to an opener for a mode."""
+    """Return the flags that ``open`` passes to its ``opener`` for a mode."""
     access = os.O_RDWR if "+" in mode else os.O_RDONLY if "r" in mode else os.O_WRONLY
     ways = {"w": os.O_CREAT | os.O_TRUNC, "x": os.O_CREAT | os.O_EXCL, "a": os.O_CREAT | os.O_APPEND}
     return (

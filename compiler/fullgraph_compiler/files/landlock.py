@@ -1,7 +1,7 @@
 """Landlock: the kernel forbids this thread and its children to change files.
 
-It needs Linux 6.2 or newer. See landlock(7) and landlock_create_ruleset(2). Forbidden writes fail, whereas in
-a namespace they succeed without an effect on the user's files. Python's own writes are redirected
+Landlock can do this since Linux 6.2. See landlock(7) and landlock_create_ruleset(2). Forbidden writes fail,
+whereas in a namespace they succeed without an effect on the user's files. Python's own writes are redirected
 (:mod:`.guards`); Landlock restricts native code and child processes. It does not restrict changes of modes,
 owners, times and attributes: see :mod:`.seccomp`.
 """
@@ -23,7 +23,7 @@ _REMOVE_DIR, _REMOVE_FILE = 1 << 4, 1 << 5
 _MAKE_BLOCK = 1 << 11
 _MAKE = sum(1 << bit for bit in range(6, 13))  # character device to symbolic link
 _ALL = (_WRITE_FILE | _REMOVE_DIR | _REMOVE_FILE | _MAKE, _REFER, _TRUNCATE)
-"""Rights to change files, added in versions 1, 2 and 3 of the interface."""
+"""Rights to change files: those added in versions 1, 2 and 3 of the interface."""
 _OF_FILES = _WRITE_FILE | _TRUNCATE
 
 
@@ -37,9 +37,9 @@ class _PathBeneath(ctypes.Structure):
 
 
 def restrict_writes(allowed: Iterable[Path]) -> bool:
-    """Forbid writes outside of these files and folders.
+    """Forbid writes outside of the ``allowed`` files and folders.
 
-    Returns whether the kernel supports this.
+    Return whether the kernel supports this.
     """
     version = ctypes.CDLL(None).syscall(_CREATE_RULESET, None, 0, _VERSION_FLAG)
     # Older versions cannot forbid to truncate files.
@@ -49,17 +49,17 @@ def restrict_writes(allowed: Iterable[Path]) -> bool:
 def keep_to_own_processes() -> bool:
     """Hide the files of other processes (``/proc/PID/root``, ``cwd``, ``fd``).
 
-    Returns whether it worked. A process in a Landlock domain, even root's, may look only into processes of
-    that domain. This domain allows everything below ``/``, so nothing else changes. It needs
+    Return whether it worked. A process in a Landlock domain, even one of root, may access only processes of
+    the same domain. This domain allows everything below ``/``, so nothing else changes. The call needs
     ``CAP_SYS_ADMIN``.
     """
     return _enter_domain(_MAKE_BLOCK | _REFER, [Path("/")], gains_no_rights=False)
 
 
 def _enter_domain(handled: int, allowed: Iterable[Path], *, gains_no_rights: bool) -> bool:
-    """Give up the ``handled`` rights except below these paths.
+    """Give up the ``handled`` rights everywhere except below the ``allowed`` paths.
 
-    Returns whether the kernel supports this.
+    Return whether the kernel supports this.
     """
     libc = ctypes.CDLL(None, use_errno=True)
     ruleset = _Ruleset(handled)

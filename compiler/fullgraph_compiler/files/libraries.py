@@ -1,8 +1,8 @@
-"""Redirection of libraries that open files in native code.
+"""Redirect libraries that open files in native code.
 
-Each is tested with a write and a read. Without a kernel that refuses other writes, only functions that open
-no other file than their argument are redirected: SQLite and HDF5 open more files (``ATTACH``, external
-links), and are refused instead.
+Each library is tested with a write and a read. If no kernel refuses other writes, a function is redirected
+only if it opens no other file than its argument. SQLite and HDF5 open more files (``ATTACH``, external
+links), so they are refused then.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Redirect = Callable[[Any], Any]
 
 
 def redirect_libraries(to_write: Redirect, to_read: Redirect, *, kernel: bool) -> None:
-    """Make libraries use the paths that these functions return.
+    """Make libraries use the paths that ``to_write`` and ``to_read`` return.
 
-    With ``kernel`` also SQLite and HDF5.
+    ``kernel`` says that a kernel refuses other writes: then SQLite and HDF5 are redirected, too.
     """
     torch_compat.redirect_files(to_write, to_read)
     pairs = []

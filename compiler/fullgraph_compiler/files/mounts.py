@@ -1,4 +1,7 @@
-"""The mount table, and the folders to cover against writes to the user's files."""
+"""Read the mount table, and find the folders to cover.
+
+Covers protect the user's files against writes.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 _SYSTEM: Final = ("/proc", "/sys", "/dev")
-"""Interfaces of the kernel, which contain no files of users."""
+"""Folders that are interfaces of the kernel, without files of users."""
 _SHARED_MEMORY: Final = "/dev/shm"
 _NOT_FILES: Final = frozenset({"autofs", "nsfs", "binfmt_misc"})
 _ESCAPED: Final = re.compile(rb"\\([0-7]{3})")
@@ -17,7 +20,7 @@ _ESCAPED: Final = re.compile(rb"\\([0-7]{3})")
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One line of the mount table: folder, type of file system, read-only or not.
+    """One line of the mount table: folder, type of file system, whether read-only.
 
     See proc_pid_mountinfo(5).
     """
@@ -31,7 +34,8 @@ class Mount:
 class Cover:
     """A path to cover.
 
-    It is a file, a folder with all its contents, or only the entries of a ``split`` folder.
+    ``folder`` covers a folder with all its contents, ``split`` only the entries of a folder, ``file`` one
+    file.
     """
 
     path: str
@@ -39,9 +43,9 @@ class Cover:
 
 
 def read_mounts(table: str = "/proc/self/mountinfo") -> list[Mount]:
-    """Return the mounts of this process.
+    """Return the mounts of this process in the order of the mount table.
 
-    A later one hides an earlier one. Raises ``OSError``.
+    A later mount hides an earlier mount on the same path. Raises ``OSError``.
     """
     with open(table, "rb") as lines:
         return list(map(_mount, lines))
@@ -57,11 +61,12 @@ def _mount(line: bytes) -> Mount:
 
 
 def covers(mounts: Iterable[Mount]) -> Iterator[Cover]:
-    """Yield the paths to cover; none is inside of another, except in split folders.
+    """Yield the paths to cover; no path is inside of another, except in split folders.
 
-    A folder with mounts below it is split into its entries: a user namespace may not reveal the files below
-    mounts (``EINVAL``), and one cover of the whole folder would hide the mounts. Mounts that this user cannot
-    reach, such as those of other users' containers, need no cover.
+    A folder with mounts below it is split into its entries, for two reasons: in a user namespace, the kernel
+    refuses a mount that would reveal files below other mounts (``EINVAL``), and one cover of the whole folder
+    would hide the mounts. Mounts that this user cannot reach, such as those of other users' containers, need
+    no cover.
     """
     visible = {mount.path: mount for mount in mounts}
     for path, mount in sorted(visible.items()):
@@ -100,7 +105,7 @@ def _of_folder(path: str, mounts: Collection[str]) -> Iterator[Cover]:
 
 
 def _is_changed_by_user(entry: os.DirEntry[str]) -> bool:
-    """Return whether this user may write to a file, or may grant himself the right to."""
+    """Return whether this user may write to a file, or could change its mode to do so."""
     return os.access(entry.path, os.W_OK) or entry.stat().st_uid == os.geteuid()
 
 
@@ -109,8 +114,8 @@ def _holds_files(path: str) -> bool:
 
 
 def is_within(path: str, folder: str) -> bool:
-    """Return whether a path equals a folder or is below it.
+    """Return whether a path equals a folder or is below the folder.
 
-    Both are absolute, without ``..``.
+    Both must be absolute, without ``..``.
     """
     return path == folder or path.startswith(os.path.join(folder, ""))

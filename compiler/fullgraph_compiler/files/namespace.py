@@ -1,7 +1,7 @@
-"""Private writes of a process: a mount namespace with overlayfs over all folders.
+"""Make a process's writes private: a mount namespace with overlays on all folders.
 
-It needs Linux 5.11 or newer. Python code, native code, memory maps and child processes see their own writes;
-other processes do not. Sources: namespaces(7), user_namespaces(7), mount(2), and
+It needs Linux 5.11 or newer. Python code, native code, memory maps and child processes see the writes of this
+process; other processes do not. Sources: namespaces(7), user_namespaces(7), mount(2), and
 ``filesystems/overlayfs.rst`` of the kernel's documentation.
 """
 
@@ -38,18 +38,19 @@ _CAPABILITIES: Final = {
 """The capabilities of root that would bypass covers, by their numbers in linux/capability.h."""
 _PR_CAPBSET_DROP = 24  # linux/prctl.h
 _MOST: Final = 500
-"""The maximum number of covers; more, as on a container host, would take too long."""
+"""The maximum number of covers. On a container host there may be more, which would take too long."""
 
 
 _separated: Literal["", "mounts", "user"] = ""
-"""The new namespaces of this process or of its parent: mounts only, or a user namespace as well."""
+"""The namespaces that this process or its parent created; ``user`` means a user and a mount namespace."""
 
 
 def separate(*, anew: bool = False) -> None:
-    """Move this process to a new mount namespace, which still shares all files.
+    """Move this process to a new mount namespace, in which it still sees all files.
 
-    A process that is already in a namespace stays there. With ``anew`` it gets another namespace, separate
-    from the process that forked it. It must have one thread only. Raises :class:`NamespaceError`.
+    A process that is already in a new namespace stays there. With ``anew`` it gets another namespace,
+    separate from that of the process that forked it. The process must have only one thread. Raises
+    :class:`NamespaceError`.
     """
     global _separated
     if _separated and not anew:
@@ -82,9 +83,9 @@ def _unshare_user() -> None:
 def cover_files(scratch: Path, passing: Sequence[Path], *, anew: bool = False) -> tuple[str, ...]:
     """Cover all folders of this process, so that its writes are private.
 
-    From here on, writes go to the folder ``scratch`` and to memory. Writes below the folders ``passing`` are
-    not affected. Returns the folders that no overlay can cover; these are read-only from here on, as are
-    large files in folders that contain mounts. ``anew`` is passed to :func:`separate`. Raises
+    From now on, writes go to the folder ``scratch`` and to memory. Writes below the folders ``passing`` are
+    not affected. Returns the folders that no overlay can cover and that are therefore read-only. Large files
+    in folders that contain mounts are read-only, too. ``anew`` is passed to :func:`separate`. Raises
     :class:`NamespaceError`.
     """
     separate(anew=anew)
@@ -101,7 +102,7 @@ def cover_files(scratch: Path, passing: Sequence[Path], *, anew: bool = False) -
 
 
 def _settle(cwd: str, opened: Sequence[OpenFile]) -> None:
-    """Enter ``cwd`` below the covers, and close all ways around them.
+    """Enter ``cwd`` again, now below its cover, and block all ways around the covers.
 
     Also adapt functions of ``os`` that fail in overlays.
     """
@@ -120,9 +121,12 @@ def _settle(cwd: str, opened: Sequence[OpenFile]) -> None:
 
 
 def changed_paths(scratch: Path) -> set[str]:
-    """Return the paths changed since :func:`cover_files`, relative to covered folders."""
+    """Return the paths changed since :func:`cover_files`.
+
+    Each path is relative to the covered folder in which it is.
+    """
     layers = (*scratch.glob("upper*"), *scratch.glob("memory/upper*"))
-    # A folder in a layer only holds changed entries, unless it is empty: then it is new.
+    # A folder in a layer contains only changed entries. An empty folder is new.
     return {
         str(path.relative_to(layer))
         for layer in layers
@@ -132,14 +136,14 @@ def changed_paths(scratch: Path) -> set[str]:
 
 
 def own_namespace() -> str:
-    """Return the argument for another process to :func:`join` this namespace."""
+    """Return the argument with which another process can :func:`join` this namespace."""
     return f"{_separated} {os.getpid()}"
 
 
 def join(namespace: str) -> None:
     """Enter the namespace of another process of this user, to share its files.
 
-    ``namespace`` is the result of its :func:`own_namespace`. Raises :class:`NamespaceError`.
+    ``namespace`` is the result of :func:`own_namespace` in that process. Raises :class:`NamespaceError`.
     """
     global _separated
     kind, _, process = namespace.partition(" ")
@@ -157,7 +161,7 @@ def join(namespace: str) -> None:
 def _drop_capabilities() -> None:
     """Drop the capabilities that would bypass covers.
 
-    Users other than root drop all capabilities.
+    If this user is not root, drop all capabilities.
     """
     c_library = libc()
     for capability in _CAPABILITIES:
@@ -173,9 +177,9 @@ def _drop_capabilities() -> None:
 
 
 def _renaming(real: Callable[..., None]) -> Callable[..., None]:
-    """Return a rename that copies a folder of a lower layer.
+    """Return a rename function that also works for a folder of a lower layer.
 
-    overlayfs refuses to rename it (``EXDEV``).
+    overlayfs refuses to rename such a folder (``EXDEV``), so the folder is copied and removed.
     """
 
     def rename(src: Any, dst: Any, **kwargs: Any) -> None:
@@ -193,7 +197,7 @@ def _renaming(real: Callable[..., None]) -> Callable[..., None]:
 
 
 def _copying(real: Callable[..., int]) -> Callable[..., int]:
-    """Return a ``copy_file_range`` that also copies out of a lower layer (``EXDEV``)."""
+    """Return a ``copy_file_range`` that also works if overlayfs refuses (``EXDEV``)."""
 
     def copy_file_range(src: int, dst: int, count: int, *offsets: Any, **named: Any) -> int:
         try:

@@ -1,7 +1,8 @@
 """The native code that may run if no kernel refuses its writes.
 
-``WRITERS`` has the functions in it that write. Any other native code ends the run. A package belongs here if
-its native code opens files for writing only in functions that ``WRITERS`` lists.
+``WRITERS`` lists the functions in this code that write; calls of these end the run. Any other native code
+ends the run when it is loaded. A package belongs here if its native code opens files for writing only in
+functions that ``WRITERS`` lists.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ HARMLESS_PACKAGES: Final = frozenset(
     )
     for name in names.split()
 )
-"""Packages (top-level names) whose extension modules may be imported."""
+"""Packages, by top-level name, whose extension modules may be imported."""
 
 REFUSED_MODULES: Final = frozenset(
     name
@@ -42,7 +43,7 @@ WRITERS: Final = (
     ("torchvision.io.image", "write_file", "write a file with torchvision"),
     ("torchvision.io.image", "torch.ops.image.write_file", "write a file with torchvision"),
 )
-"""Functions of allowed modules that write files: the module, the name in it, and the action in words."""
+"""Functions of allowed modules that write files: module, name in the module, and what the function does."""
 
 CLIB_FUNCTIONS: Final = frozenset(
     name
@@ -62,7 +63,7 @@ CLIB_FUNCTIONS: Final = frozenset(
     )
     for name in names.split()
 )
-"""Functions that a program may look up with ``ctypes``; those with a final ``_`` are prefixes."""
+"""Functions that a program may look up with ``ctypes``. A name that ends in ``_`` is a prefix."""
 
 QUERIES: Final = frozenset(
     {
@@ -79,4 +80,4 @@ QUERIES: Final = frozenset(
         "rocminfo",
     }
 )
-"""Programs that torch asks about the system."""
+"""Programs that torch runs to get information about the system."""

@@ -1,6 +1,6 @@
 """The folders and files that a run really changes.
 
-These are exceptions: its other file changes are discarded.
+All other file changes of the run are discarded.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Final, TypeAlias
 from ..facts import CallsRequest, CompareRequest, Examples, MinifyRequest, RunRequest, Script, TrialRequest
 
 _LIBRARY_CACHES: Final = ("XDG_CACHE_HOME", "HF_HOME", "TORCH_HOME", "TORCH_EXTENSIONS_DIR")
-"""Environment variables for the folders in which libraries keep downloads and builds."""
+"""Environment variables that name folders in which libraries keep downloads and builds."""
 _OF_PROJECT: Final = (".git", ".hg", "pyproject.toml", "setup.py")
-"""Names of entries that mark the top folder of a project."""
+"""Names of files and folders that only the top folder of a project contains."""
 
 Request: TypeAlias = RunRequest | MinifyRequest | CompareRequest | TrialRequest | CallsRequest
 _Identity: TypeAlias = tuple[int, int]
 
 
 def passing_paths(request: Request, folder: Path) -> list[Path]:
-    """Return the paths not to cover: the run's own, and caches outside of projects."""
+    """Return the paths not to cover: paths of the run, and caches outside of projects."""
     own = [path for path in _own_paths(request, folder) if path.exists()]
     if isinstance(request, RunRequest) and request.switches.without_data:
         return own  # a dry run downloads nothing
@@ -48,9 +48,10 @@ def _own_paths(request: Request, folder: Path) -> Iterator[Path]:
 
 
 def _holds_work(cache: Path, request: Request) -> bool:
-    """Return whether a cache is, contains, or is in a folder that the user works in.
+    """Return whether a cache overlaps with a folder in which the user works.
 
-    Folders are compared by identity, so other paths to them count, too.
+    It does if it is that folder, contains it or is in it. Folders are compared by identity, so that different
+    paths to the same folder count as equal.
     """
     home, places = _home(), [*_places(request)]
     within = _identities(cache)
@@ -59,7 +60,7 @@ def _holds_work(cache: Path, request: Request) -> bool:
 
 
 def _places(request: Request) -> Iterator[Path]:
-    """Yield the folders of workspace and program, and the projects around them."""
+    """Yield the folders of workspace and program, and the projects that contain them."""
     folders = [os.getcwd(), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     if not isinstance(request, CompareRequest):
         folders.append(request.workspace or os.getcwd())
@@ -83,13 +84,13 @@ def _home() -> Path:
 
 
 def _identities(folder: Path) -> set[_Identity]:
-    """Return the identities of a folder and of all folders above it."""
+    """Return the identities of a folder and of all folders that contain it."""
     real = folder.resolve()
     return {identity for part in (real, *real.parents) if (identity := _identity(part))}
 
 
 def _identity(folder: Path) -> _Identity | None:
-    """Return an identity of a folder that all its paths share, such as bind mounts."""
+    """Return an identity of a folder that is equal for all its paths (bind mounts)."""
     try:
         status = folder.stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Discarding of a run's file changes: by a namespace, else by guards."""
+"""Discard the file changes of a run: with a namespace, or else with guards."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .namespace import cover_files, join, own_namespace
 from .passing import Request, passing_paths
 
 _WEAKER = "FULLGRAPH_FILE_PROTECTION"
-"""The environment variable that selects ``landlock`` or ``python`` instead of namespaces, for tests."""
+"""The environment variable with which tests select ``landlock`` or ``python`` instead of namespaces."""
 _MEETING_SECONDS = 30.0
-"""The time that a rank waits for the first rank, which covers the files for all ranks."""
+"""The seconds that a rank waits for the first rank, which covers the files for all ranks."""
 _FAILED_CALLS = {
     "unshare": "this system does not allow new namespaces",
     "mount": "this system does not allow mounts in a namespace",
@@ -29,12 +29,12 @@ _FAILED_CALLS = {
     "the folders": "this system cannot cover all folders in a namespace",
     "the namespace": "this process cannot join the namespace of the first rank",
 }
-"""The reason why there is no namespace, by the beginning of the error of the failed step."""
+"""The reasons why there is no namespace, by the start of the error message of the failed step."""
 _protected = False
 
 
 def is_protected() -> bool:
-    """Return whether the file changes of this process are discarded already."""
+    """Return whether the file changes of this process are already being discarded."""
     return _protected
 
 
@@ -50,9 +50,9 @@ def is_wanted(request: Request) -> bool:
 
 
 def discard_files(request: Request, folder: Path) -> FilesDiscarded:
-    """Discard the file changes of this process from here on.
+    """Discard the file changes of this process from now on.
 
-    It still reads its own writes. The writes go to ``folder``, the folder of the run. Writes to the
+    The process still reads its own writes, which go to ``folder``, the folder of the run. Writes to the
     compiler's caches are not discarded.
     """
     global _protected
@@ -82,7 +82,10 @@ def discard_files(request: Request, folder: Path) -> FilesDiscarded:
 
 
 def _reason(error: str) -> str:
-    """Return why the run has no namespace, without the name of the failed system call."""
+    """Return why the run has no namespace, in words for the user.
+
+    The result does not name the failed system call.
+    """
     call, _, cause = error.partition(": ")
     for start, words in _FAILED_CALLS.items():
         if call.startswith(start) and cause:
@@ -91,7 +94,7 @@ def _reason(error: str) -> str:
 
 
 def _cover_together(meeting: Path, cover: Callable[[], tuple[str, ...]]) -> tuple[str, ...]:
-    """Share covered files between ranks: the first rank covers, all others join it."""
+    """Share covers: the first rank covers the files, other ranks join its namespace."""
     announcement = meeting / "namespace"
     try:
         (meeting / "first").touch(exist_ok=False)

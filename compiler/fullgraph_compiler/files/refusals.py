@@ -1,8 +1,8 @@
-"""The audit hook, which ends the run before a write that is not redirected.
+"""The audit hook that ends the run before a write that is not redirected.
 
-A write is any call that could change a file. If the kernel refuses writes, the hook only checks Python's own
-writes. Otherwise native code could write unseen: extension modules must be listed by name, and functions in
-them that write are refused, as are child processes.
+A write is any call that could change a file. If the kernel refuses writes, the hook checks only Python's own
+writes. Otherwise native code could write without being noticed: then only listed extension modules may be
+imported, and their functions that write are refused, as are child processes.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _OURS: Final = os.path.join(os.path.dirname(os.path.dirname(__file__)), "")
 _STANDARD: Final = os.path.join(sysconfig.get_path("stdlib"), "")
 _SYSTEM: Final = ("/lib", "/usr/lib", "/System/", "C:\\Windows\\", os.path.join(sys.base_prefix, "DLLs", ""))
 _QUERYING: Final = ("platform", "ctypes.util", "uuid", "sysconfig")
-"""Modules of the standard library that start programs and call C functions only to query the system."""
+"""Modules of the standard library that start programs and call C functions only to get system information."""
 _EVENTS: Final = {
     "os.remove": ((0, 1),),
     "os.rmdir": ((0, 1),),
@@ -51,7 +51,7 @@ _EVENTS: Final = {
     "os.chflags": ((0, None),),
     "os.lchflags": ((0, None),),
 }
-"""Audit events of file changes, with the positions of paths and of the descriptors of their folders."""
+"""Audit events of file changes, with the argument positions of each path and of its folder's descriptor."""
 _STARTS: Final = frozenset(
     {
         "os.system",
@@ -65,25 +65,25 @@ _STARTS: Final = frozenset(
         "os.forkpty",
     }
 )
-"""Audit events for the start of another program, whose writes are invisible to this process."""
+"""Audit events for the start of another program, whose writes this process could not see."""
 _REQUESTS: Final = (0x54, 0x74, 0x89)
-"""The types of ``ioctl`` requests to terminals and sockets; other types may change files."""
+"""The types of ``ioctl`` requests to terminals and sockets. Requests of other types may change files."""
 
 _OF_NAMES: Final = ("os.remove", "os.rmdir", "os.rename", "os.symlink")
-"""Events that concern the name itself, not the file that it links to."""
+"""Audit events that concern a link itself, not the file to which the link leads."""
 
 
 class OwnPathTest(Protocol):
-    """A check whether a path may be written, because it is below a folder of the run."""
+    """A function that says whether a path may be written, because the run owns it."""
 
     def __call__(self, path: Any, *, follow: bool = True) -> bool:
-        """Check the file that the path links to; without ``follow``, the name itself."""
+        """Check the file to which the path leads; without ``follow``, the link itself."""
 
 
 def refuse_changes(is_own: OwnPathTest, named: Callable[[int], str]) -> None:
-    """End the run before Python changes a file unless ``is_own``.
+    """End the run before Python changes a file for which ``is_own`` is false.
 
-    ``named`` finds a descriptor's path.
+    ``named`` returns the path of a descriptor.
     """
 
     def audit(event: str, args: tuple[Any, ...]) -> None:
@@ -109,7 +109,7 @@ def refuse_changes(is_own: OwnPathTest, named: Callable[[int], str]) -> None:
 
 
 def refused_libraries() -> Iterator[str]:
-    """Yield the names of the imported modules whose native code may write."""
+    """Yield the names of the imported modules whose native code may write files."""
     for name, module in list(sys.modules.items()):
         origin = getattr(getattr(module, "__spec__", None), "origin", None) or ""
         is_native = origin.endswith(tuple(importlib.machinery.EXTENSION_SUFFIXES))
@@ -120,7 +120,7 @@ def refused_libraries() -> Iterator[str]:
 def refuse_native(is_own: OwnPathTest) -> None:
     """End the run before native code or another program could change a file.
 
-    Raises ``RuntimeError`` if an imported library has native code that may do so.
+    Raises ``RuntimeError`` if an imported library has native code that may write files.
     """
     for name in refused_libraries():
         raise RuntimeError(f"the imported library {name} has native code that may write files")
@@ -177,7 +177,7 @@ def _native_hook(is_own: OwnPathTest) -> Callable[[str, tuple[Any, ...]], None]:
 
 
 def _is_of_user(descriptor: int) -> bool:
-    """Return whether a descriptor is a file or folder that was opened read-only."""
+    """Return whether a descriptor is of a file or folder and was opened read-only."""
     import fcntl
 
     mode = os.fstat(descriptor).st_mode
@@ -209,9 +209,9 @@ def _text(value: Any) -> str:
 
 
 class _RefusingFinder:
-    """A finder that ends the run at an import of a module that can write unseen.
+    """A finder that ends the run when a module that could write unnoticed is imported.
 
-    The native code of such a module opens files by itself.
+    The native code of such a module opens files without Python's functions.
     """
 
     def find_spec(self, fullname: str, *_: Any) -> None:
@@ -244,7 +244,7 @@ def _is_harmless_function(name: Any) -> bool:
 
 
 def _refuse_writers(module: ModuleType) -> None:
-    """Refuse the functions of a module that open files in native code."""
+    """Refuse the functions of a module that write files in native code."""
     for name, path, action in WRITERS:
         if name != module.__name__:
             continue
@@ -274,9 +274,10 @@ def _only_read(module: Any) -> None:
 
 
 def _may_start(args: tuple[Any, ...], frame: FrameType | None, is_own: OwnPathTest) -> bool:
-    """Return whether a child is a query by torch, or a compiler that torch starts.
+    """Return whether torch starts a child that is harmless.
 
-    The compiler must write to the folder of the run.
+    It is harmless if it only gets system information, or is a compiler whose output is in the folder of the
+    run.
     """
     program, words, cwd = args[:3]
     words = [words] if isinstance(words, (str, bytes, os.PathLike)) else list(words or ())
@@ -294,7 +295,7 @@ def _may_start(args: tuple[Any, ...], frame: FrameType | None, is_own: OwnPathTe
 def _guard_children() -> None:
     """Refuse children that start without an audit event.
 
-    ``subprocess`` itself raises an event.
+    Children of ``subprocess`` are not refused here: ``subprocess`` raises its own event.
     """
 
     def in_module(module: Any) -> None:
@@ -313,13 +314,13 @@ def _guard_children() -> None:
 
 
 def _is_of_popen(frame: FrameType) -> bool:
-    """Return whether ``subprocess`` makes a call, after raising its own audit event."""
+    """Return whether ``subprocess`` makes a call, after it raised its own audit event."""
     methods = [getattr(subprocess.Popen, name, None) for name in ("_execute_child", "_posix_spawn")]
     return any(method is not None and frame.f_code is method.__code__ for method in methods)
 
 
 def _guard_shared_memory() -> None:
-    """Allow only segments of shared memory that this process creates."""
+    """Refuse changes of shared memory segments that this process did not create."""
     own: set[Any] = set()
 
     def in_module(module: Any) -> None:
@@ -346,14 +347,14 @@ def _guard_shared_memory() -> None:
 
 
 def is_ours(frame: FrameType | None) -> bool:
-    """Return whether a frame, or a caller of it, is a function of this package."""
+    """Return whether a frame, or a frame that called it, belongs to this package."""
     while frame is not None and not frame.f_code.co_filename.startswith(_OURS):
         frame = frame.f_back
     return frame is not None
 
 
 def _is_trusted(frame: FrameType | None) -> bool:
-    """Return whether torch, this package or a system query makes a call."""
+    """Return whether torch, this package or a query of the system makes a call."""
     if _is_querying(frame):
         return True
     caller = next(_callers(frame), None)
@@ -369,7 +370,7 @@ def _is_querying(frame: FrameType | None) -> bool:
 
 
 def _callers(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield the frames outside of the standard library, the innermost first."""
+    """Yield the calling frames outside of the standard library, the innermost first."""
     while frame is not None:
         if not _is_of_library(frame.f_code.co_filename):
             yield frame

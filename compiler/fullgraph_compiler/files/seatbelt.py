@@ -1,7 +1,7 @@
-"""The sandbox of macOS: this process and its children cannot change files.
+"""The sandbox of macOS: this process and its children must not change files.
 
-The kernel forbids the changes. See ``sandbox_init`` in ``sandbox.h`` and sandbox-exec(1), which macOS marks
-as deprecated and uses itself.
+See ``sandbox_init`` in ``sandbox.h`` and sandbox-exec(1). macOS marks both as deprecated, but still uses them
+itself.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/tty", "/dev/dtracehelper")
 
 
 def restrict_writes(allowed: Iterable[Path]) -> bool:
-    """Forbid writes outside of these files and folders.
+    """Forbid writes outside of the ``allowed`` files and folders.
 
-    Returns whether the system supports this.
+    Return whether the system supports this.
     """
     try:
         library = ctypes.CDLL("/usr/lib/libSystem.B.dylib")
@@ -30,9 +30,9 @@ def restrict_writes(allowed: Iterable[Path]) -> bool:
 
 
 def profile(allowed: Iterable[tuple[str, bool]]) -> str:
-    """Return a profile that denies writes except to ``allowed``.
+    """Return a sandbox profile that denies writes except to ``allowed``.
 
-    Each item is a path, and whether it is a folder.
+    Each item of ``allowed`` is a path, and whether the path is a folder.
     """
     rules = [f"({'subpath' if is_folder else 'literal'} {_quoted(path)})" for path, is_folder in allowed]
     rules += [f"(literal {_quoted(path)})" for path in _DEVICES]

@@ -1,9 +1,9 @@
-"""A filter that ignores changes of modes, owners, times and attributes of files.
+"""A system call filter that ignores changes of modes, owners, times, attributes.
 
-It filters system calls, also in children. Landlock does not restrict these changes. The filter (seccomp(2),
-classic BPF) cannot see paths: it lets a change pass only if the unused sixth argument is a secret of this
-process, which :func:`change` passes. So the guards can change files of the run, and all other code can change
-no file.
+The filter also applies to children. It is needed because Landlock does not restrict these changes. The filter
+(seccomp(2), classic BPF) cannot see paths: it lets a change pass only if the unused sixth argument is a
+secret of this process, which :func:`change` passes. So the guards can change files of the run, and all other
+code can change no file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any, Final, NamedTuple
 _RET, _LOAD, _SHIFT, _AND, _EQUAL, _AT_LEAST = 0x06, 0x20, 0x74, 0x54, 0x15, 0x35  # linux/bpf_common.h
 _ALLOW, _ERRNO = 0x7FFF0000, 0x00050000  # linux/seccomp.h
 _NUMBER, _ARCHITECTURE, _ARGUMENTS = 0, 4, 16
-"""Offsets in ``struct seccomp_data``."""
+"""Byte offsets of the fields in ``struct seccomp_data``."""
 _X32: Final = 0x40000000
 _SET_MODE_FILTER, _ALL_THREADS = 1, 1
 _PR_SET_NO_NEW_PRIVS = 38
@@ -77,17 +77,17 @@ Instruction = tuple[int, int, int, int]
 class _MachineNumbers(NamedTuple):
     architecture: int
     column: int
-    """The position of the machine's numbers in the tables."""
+    """The index of this machine's call numbers in the tuples of the tables."""
 
 
 _secret = 0
-"""The argument that lets a change pass; 0 before :func:`restrict_changes`."""
+"""The sixth argument that lets a change pass; 0 before :func:`restrict_changes`."""
 
 
 def restrict_changes() -> bool:
-    """Filter the calls of all threads and children.
+    """Filter the system calls of all threads and children of this process.
 
-    Returns whether the kernel supports this.
+    Return whether the kernel supports this.
     """
     global _secret
     machine = os.uname().machine if sys.platform == "linux" else ""
@@ -106,9 +106,9 @@ def restrict_changes() -> bool:
 
 
 def program(machine: _MachineNumbers, secret: int) -> list[Instruction]:
-    """Return the filter.
+    """Return the instructions of the filter.
 
-    An instruction is an operation code, two jump offsets, and a value.
+    An instruction is an operation code, two jump offsets (if true, if false), and a value.
     """
     return [
         (_LOAD, 0, 0, _ARCHITECTURE),
@@ -130,7 +130,10 @@ def _for_each(
     machine: _MachineNumbers,
     then: list[Instruction],
 ) -> Iterator[Instruction]:
-    """Yield a test of each call's number, followed by ``then``, which must return."""
+    """Yield, for each call, a test of its number and the instructions ``then``.
+
+    ``then`` runs if the number matches, and must end the filter.
+    """
     for numbers in calls.values():
         if (number := numbers[machine.column]) is not None:
             yield (_EQUAL, 0, len(then), number)
@@ -169,7 +172,7 @@ def _answer(number: int) -> Instruction:
 
 
 def changes() -> dict[Callable[..., Any], Callable[..., Any]]:
-    """Return functions that pass the filter, by the functions of ``os`` that it stops."""
+    """Return functions that pass the filter, by the blocked functions of ``os``."""
     return {
         os.chmod: _chmod,
         os.chown: _chown,
@@ -224,7 +227,10 @@ def _remove_attribute(path: Any, attribute: Any, *, follow_symlinks: bool = True
 
 
 def change(call: str, path: Any, *arguments: Any) -> None:
-    """Make a system call that passes the filter. Raises ``OSError`` with ``path``."""
+    """Make a system call with the secret, so that the filter lets it pass.
+
+    Raises ``OSError`` with ``path``.
+    """
     number = {**_CHANGES, **_ATTRIBUTES}[call][list(_MACHINES).index(os.uname().machine)]
     words = [*(ctypes.c_long(one) if isinstance(one, int) else one for one in arguments)]
     words += [ctypes.c_long(0)] * (5 - len(words))

@@ -1,8 +1,8 @@
 """A view of the file system for a program whose file changes are discarded.
 
 The changes exist only in this view. A path that the program changed maps to a file in the folder of the run
-(a copy, after a write), to the original of another path (after a move), or to nothing (after a removal). All
-other paths map to the disk.
+(after a write), to the original of another path (after a move), or to nothing (after a removal). All other
+paths map to themselves.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _listdir, _mkdir, _symlink, _unlink, _realpath = os.listdir, os.mkdir, os.symlin
 class FileShadow:
     """The file changes of a program.
 
-    Its methods take paths and raise errors like functions of ``os``.
+    The methods take paths and raise errors like the functions of ``os``.
     """
 
     def __init__(self, folder: Path, passing: Collection[str]) -> None:
@@ -38,11 +38,11 @@ class FileShadow:
 
     @property
     def has_changes(self) -> bool:
-        """Whether anything differs from the disk."""
+        """Whether the program sees anything that differs from the disk."""
         return bool(self._changed)
 
     def is_own(self, path: Any, *, follow: bool = True) -> bool:
-        """Return whether a path is in a folder of the run, so it may be written directly."""
+        """Return whether a path is in a folder of the run and may be written directly."""
         return self._passes(self._key(path, follow=follow))
 
     def _passes(self, key: str) -> bool:
@@ -51,7 +51,7 @@ class FileShadow:
     def reading(self, path: Any, *, follow: bool = True) -> Any:
         """Return the path to read instead of ``path``.
 
-        Raises ``FileNotFoundError`` if it was removed.
+        Raises ``FileNotFoundError`` if the program removed ``path``.
         """
         if not self._changed:
             return path
@@ -63,14 +63,14 @@ class FileShadow:
         return path if place == key else _like(path, place)
 
     def exists(self, path: Any, *, follow: bool = True) -> bool:
-        """Return whether the path exists for the program."""
+        """Return whether the path exists as the program sees it."""
         place = self._find(self._key(path, follow=follow))
         return place is not None and _exists(place)
 
     def writing(self, path: Any, *, copy: bool = True, create: bool = False, follow: bool = True) -> Any:
         """Return the path to write to instead of ``path``.
 
-        It is a copy with ``copy``, else an empty file.
+        At this path is a copy of the file or, if ``copy`` is false, an empty file.
         """
         key = self._key(path, follow=follow)
         if self._passes(key):
@@ -126,7 +126,8 @@ class FileShadow:
     def move(self, source: Any, target: Any) -> None:
         """Move a file or a folder; replace a target of the same kind.
 
-        A move to a folder of the run raises ``EXDEV``, as between file systems, so that the caller copies.
+        A move into a folder of the run raises ``EXDEV``, like a move between file systems, so that the caller
+        copies instead.
         """
         old, new = self._key(source, follow=False), self._key(target, follow=False)
         source_place, target_place = self._need(old, source, _lstat), self._find(new)
@@ -160,7 +161,7 @@ class FileShadow:
         self._changed.update({new + key[len(old) :]: value for key, value in below.items()})
 
     def link(self, source: Any, target: Any) -> None:
-        """Create a hard link as a copy, so that writes to it do not change the original."""
+        """Create a copy instead of a hard link, so that writes do not change the original."""
         if self.exists(target, follow=False):
             raise _error(errno.EEXIST, target)
         shutil.copy2(self.reading(source), self.writing(target, create=True))
@@ -176,7 +177,7 @@ class FileShadow:
         self._changed[key] = own
 
     def names(self, path: Any) -> list[str]:
-        """Return the names of a folder's entries."""
+        """Return the names of a folder's entries as the program sees them."""
         key = self._key(path)
         place = self._find(key)
         if place is None:
@@ -193,7 +194,7 @@ class FileShadow:
     def place(self, path: Any) -> str | None:
         """Return the real location of a path, without following a link.
 
-        ``None`` if it was removed.
+        ``None`` if the program removed the path.
         """
         return self._find(self._key(path, follow=False))
 
@@ -202,7 +203,11 @@ class FileShadow:
             raise _error(errno.ENOTDIR, path)
 
     def _need(self, key: str, path: Any, look: Callable[[str], Any]) -> str:
-        """Return the real location of a path. Raises the error of ``look`` if that fails."""
+        """Return the real location of a path.
+
+        Raises ``FileNotFoundError`` if the program removed the path, or the error of ``look`` for the
+        location.
+        """
         place = self._find(key)
         if place is None:
             raise _error(errno.ENOENT, path)
@@ -213,7 +218,7 @@ class FileShadow:
         return place
 
     def _find(self, key: str) -> str | None:
-        """Return the real location of a path; ``None`` if it was removed."""
+        """Return the real location of a key; ``None`` if the program removed the path."""
         head, tail = key, ""
         while head not in self._changed:
             parent, name = os.path.split(head)
@@ -236,7 +241,7 @@ class FileShadow:
     def _key(self, path: Any, *, follow: bool = True) -> str:
         """Return the key of a path in ``_changed``.
 
-        The key is absolute, with links resolved as the program sees them.
+        The key is the absolute path, with links resolved as the program sees them.
         """
         folder, name = os.path.split(os.path.abspath(os.fsdecode(path)))
         key = os.path.join(self._real_folder(folder), name)
@@ -295,7 +300,7 @@ class ShadowEntry:
 
 
 class ShadowEntries:
-    """The iterator that ``os.scandir`` returns."""
+    """The iterator that the redirected ``os.scandir`` returns."""
 
     def __init__(self, entries: list[ShadowEntry]) -> None:
         self._entries = iter(entries)
@@ -313,4 +318,4 @@ class ShadowEntries:
         self.close()
 
     def close(self) -> None:
-        """Do nothing: no descriptor is open."""
+        """Do nothing, because no descriptor is open."""

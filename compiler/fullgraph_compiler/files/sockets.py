@@ -1,6 +1,6 @@
-"""The sockets that a covered program may connect to.
+"""Find the sockets to which a covered program may connect.
 
-Covers would block connections to them otherwise.
+Without this, covers would block connections to these sockets.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ from typing import Final
 _TABLE: Final = "/proc/net/unix"
 _PATH_COLUMN: Final = 7
 _MOST: Final = 100
-"""The maximum number of sockets; more would take too long."""
+"""The maximum number of sockets. To make more of them reachable would take too long."""
 _FIRST_PERSON: Final = 1000
-"""The lowest number of a person's account; services have lower ones (``SYS_UID_MAX`` of login.defs(5))."""
+"""The lowest user id of a person's account; services have lower ids (``SYS_UID_MAX`` of login.defs(5))."""
 
 
 @dataclass(frozen=True)
 class SocketDescriptors:
-    """Descriptors of sockets by path, which stay valid whatever happens to the path.
+    """Descriptors of sockets, by path.
 
-    ``ours`` are the folders in which Fullgraph's own processes listen: no program may connect to these,
-    because they start programs whose files are not covered.
+    A descriptor stays valid whatever happens to the path. ``ours`` are the folders in which Fullgraph's own
+    processes listen. No program may connect to these processes, because they start programs whose files are
+    not covered.
     """
 
     opened: dict[str, int] = field(default_factory=dict)
@@ -36,7 +37,8 @@ class SocketDescriptors:
 def find_sockets(table: str = _TABLE) -> Iterator[SocketDescriptors]:
     """Open the sockets of this user, of root and of services.
 
-    Any user can write anything into the column of paths, even whole lines: only real sockets count.
+    Any user can write any text, even whole lines, into the column of paths. So a path counts only if it leads
+    to a socket.
     """
     sockets = SocketDescriptors()
     try:
@@ -66,7 +68,7 @@ def _paths(table: str) -> Iterator[str]:
 
 
 def _open_socket(path: str) -> int:
-    """Return a descriptor of a socket that the program may connect to, or 0."""
+    """Return a descriptor of a socket to which the program may connect, else 0."""
     try:
         descriptor = os.open(path, os.O_PATH | os.O_NOFOLLOW)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Replacement of functions of libraries in all modules, now or at import."""
+"""Replace functions of libraries in all modules, now or at import."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from typing import Any
 
 
 def replace(*pairs: tuple[Any, Any]) -> None:
-    """Replace each function by its stand-in in all modules, under any name."""
+    """Replace functions in all modules, whatever their names there.
+
+    Each pair is a function and its stand-in.
+    """
     # Modules have many names, so all functions are replaced in one pass.
     stand_ins = {id(function): stand_in for function, stand_in in pairs}
     for module in tuple(sys.modules.values()):
@@ -24,7 +27,7 @@ def replace(*pairs: tuple[Any, Any]) -> None:
 
 
 def on_import(name: str, act: Callable[[ModuleType], None]) -> None:
-    """Call ``act`` with a module after its import; at once if it is imported already."""
+    """Call ``act`` with a module after its import; at once if already imported."""
     if name in sys.modules:
         act(sys.modules[name])
     else:
@@ -50,7 +53,7 @@ class _ImportWatch(MetaPathFinder):
 class _CallbackLoader:
     """A loader that calls ``act`` after the real loader has run.
 
-    The module's ``__loader__`` remains the real one.
+    The module's ``__loader__`` is the real loader.
     """
 
     def __init__(self, loader: Any, act: Callable[[ModuleType], None]) -> None:
@@ -61,7 +64,7 @@ class _CallbackLoader:
         return getattr(self._loader, name)
 
     def exec_module(self, module: ModuleType) -> None:
-        """Execute the module with its own loader, then call ``act`` with it."""
+        """Execute the module with the real loader, then call ``act`` with the module."""
         module.__loader__ = self._loader
         if module.__spec__ is not None:
             module.__spec__.loader = self._loader

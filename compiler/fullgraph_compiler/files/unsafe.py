@@ -2,7 +2,7 @@
 
 
 class UnsafeWriteError(BaseException):
-    """The program was about to do something that could change a file.
+    """The error of a program that was about to do something that could change a file.
 
-    The message says what.
+    The message names the action.
     """

@@ -1,4 +1,4 @@
-"""The calls of a program: the time of each, and the last ones for repetition."""
+"""Time each call of a program, and keep the last calls to repeat them."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from ..verify.state import TorchSettings
 _MOST_CALLS = 1 << 20
 _MOST_KEPT = 16
 _FEWEST_CALLS = 4
-"""The fewest calls of a function that are split into first and later ones."""
+"""The minimum number of calls of a function for which the first half counts as warm-up."""
 
 
 @dataclass
 class RepeatableCall:
     """A call that can be repeated.
 
-    ``gradients`` are those of its result's tensors, by their paths.
+    ``gradients`` are the gradients of the tensors in the call's result, by their paths in the result.
     """
 
     call: CompiledCall
@@ -38,9 +38,9 @@ class RepeatableCall:
 
 @dataclass(frozen=True, slots=True)
 class TimedCall:
-    """A call in the program, with its seconds.
+    """A call in the program, with its duration in seconds.
 
-    ``compiling`` are the seconds of these that were spent on compilation.
+    ``compiling`` is the part of ``seconds`` that was spent on compilation.
     """
 
     function: str
@@ -56,20 +56,20 @@ class CallKeeper(CallWatcher):
         self.kept: deque[RepeatableCall] = deque(maxlen=_MOST_KEPT)
         self.timed: list[TimedCall] = []
         self.outside = 0.0
-        """Seconds between the calls."""
+        """The total time between the calls, in seconds."""
         self.optimizer = 0.0
-        """Seconds between the calls that steps of optimizers take."""
+        """The part of ``outside`` in which optimizers made steps, in seconds."""
         self.compiling = 0.0
-        """Seconds in which the compiler worked."""
+        """The total time in which the compiler worked, in seconds."""
         self.hit_limit = False
-        """Whether a recompile limit was hit: then some frames run uncompiled."""
+        """Whether a recompile limit was hit, after which some frames run uncompiled."""
         self._compiled_before = 0.0
         self._started = 0.0
         self._ended: float | None = None
         self._note = torch.compiler.disable(_note)
 
     def install(self) -> None:
-        """Time calls and steps of optimizers from now on."""
+        """Start to time calls and steps of optimizers."""
         super().install()
         from torch.optim.optimizer import register_optimizer_step_post_hook, register_optimizer_step_pre_hook
 
@@ -89,12 +89,12 @@ class CallKeeper(CallWatcher):
         register_optimizer_step_post_hook(torch.compiler.disable(end))
 
     def note(self, facts: Sequence[Fact]) -> None:
-        """Add up compile times from facts during a call, and note recompile limits."""
+        """Add up the compile times in facts, and note whether a recompile limit was hit."""
         self.compiling += programs.seconds_compiling(facts)
         self.hit_limit |= any(isinstance(fact, RecompileLimit) for fact in facts)
 
     def begin(self, call: CompiledCall) -> None:
-        """Record a call and its arguments before it runs."""
+        """Record a call and its arguments before the call runs."""
         if self._ended is not None:
             synchronize()
             self.outside += perf_counter() - self._ended
@@ -106,7 +106,7 @@ class CallKeeper(CallWatcher):
         self._started = perf_counter()
 
     def end(self, call: CompiledCall, result: Any) -> None:
-        """Time a call, and watch for gradients of its result."""
+        """Record the time of a call, and watch for gradients of the call's result."""
         synchronize()
         seconds = perf_counter() - self._started
         self.timed.append(TimedCall(call.name, seconds, self.compiling - self._compiled_before))
@@ -117,12 +117,15 @@ class CallKeeper(CallWatcher):
         self._ended = perf_counter()
 
     def fail(self, call: CompiledCall, error: Exception, /) -> None:  # noqa: ARG002
-        """Forget a call that raised."""
+        """Remove a call that raised from the kept calls."""
         self.kept.pop()
         self._ended = perf_counter()
 
     def late(self) -> list[TimedCall]:
-        """Return the later half of each function's calls, which have no warm-up."""
+        """Return the second half of each function's calls, without the warm-up.
+
+        Functions with few calls are left out.
+        """
         by_function: dict[str, list[TimedCall]] = {}
         for call in self.timed:
             by_function.setdefault(call.function, []).append(call)
@@ -147,7 +150,7 @@ def _note(kept: RepeatableCall, place: str, gradient: torch.Tensor) -> None:
 def _cut_off(value: Any, depth: int = 0) -> Any:
     """Return a value with detached tensors.
 
-    An autograd history would stay in memory.
+    Without this, the tensors' autograd history would stay in memory.
     """
     if isinstance(value, torch.Tensor) and value.grad_fn is not None:
         return value.detach().requires_grad_(value.requires_grad)

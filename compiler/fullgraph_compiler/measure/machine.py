@@ -1,4 +1,4 @@
-"""Bandwidth and arithmetic of this machine, to compare kernels with."""
+"""Measure the bandwidth and arithmetic speed of this machine, to judge kernels."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from ..compat import kernel_compat
 from ..facts import MachineMeasured
 
 _BYTES = 1 << 27
-"""The size of a copy, larger than the caches of processors."""
+"""The number of bytes of a copy, larger than the caches of processors."""
 _SIZE = 1024
 _TRIES = 5
 
 
 def measure_machine() -> MachineMeasured:
-    """Measure the processor; for a GPU, return the figures of its data sheet."""
+    """Measure this machine's CPU, or return a GPU's figures from its data sheet.
+
+    The GPU's figures are returned if the program uses a GPU.
+    """
     if torch.cuda.is_initialized():
         name = torch.cuda.get_device_name()
         return MachineMeasured(name, kernel_compat.gpu_bandwidth(), kernel_compat.gpu_flops())

@@ -1,4 +1,4 @@
-"""The peak memory of calls, and the allocations that are live at the peak."""
+"""Measure the peak memory of calls, and find the allocations at the peak."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from ..facts import MemoryHeld, MemoryMeasured
 from .repeating import Repetition
 
 _ALLOCATORS: Final = ("empty_strided_cpu", "empty_strided_cpu_pinned", "empty_strided_cuda")
-"""The functions by which generated code allocates (``torch/_inductor/codegen/wrapper.py``: 2.11 to 2.15)."""
+"""The functions with which generated code allocates (``torch/_inductor/codegen/wrapper.py``: 2.11–2.15)."""
 _MOST_HELD: Final = 5
 
 
 def measure_memory(repetition: Repetition, modules: Sequence[ModuleType]) -> MemoryMeasured:
-    """Measure the peak memory of the calls, compiled and uncompiled.
+    """Measure the peak memory of the repeated calls, compiled and uncompiled.
 
-    ``modules`` are those of the generated code.
+    ``modules`` are the modules of the generated code.
     """
     eager = profiler_compat.peak_memory(lambda: repetition.seconds(compiled=False))
     compiled = profiler_compat.peak_memory(lambda: repetition.seconds(compiled=True))
@@ -44,7 +44,7 @@ class _Allocation:
 
 
 class _AllocationWatch:
-    """The live allocations of generated code, and those that are live at the peak."""
+    """A watcher of generated code's live allocations, which keeps those at the peak."""
 
     def __init__(self) -> None:
         self._live: list[_Allocation] = []
@@ -52,7 +52,7 @@ class _AllocationWatch:
         self._at_peak: list[_Allocation] = []
 
     def of(self, modules: Sequence[ModuleType]) -> AbstractContextManager[None]:
-        """Watch the allocations of the code in these modules."""
+        """Watch the allocations of the code in these modules during the returned context."""
         return profiler_compat.replaced(
             modules, lambda name, value: self._watched(value) if name in _ALLOCATORS else None
         )

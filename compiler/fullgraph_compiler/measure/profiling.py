@@ -1,4 +1,4 @@
-"""The parts of the time of repeated calls, as torch's profiler shows them."""
+"""Divide the time of repeated calls into parts, with torch's profiler."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ _AROUND = ("entry", "frame", "launch", "release")
 def time_parts(repetition: Repetition, seconds: float, modules: Sequence[ModuleType]) -> tuple[TimePart, ...]:
     """Return the parts of a call's time.
 
-    One pass over all calls takes ``seconds`` without a profiler. ``modules`` are those of the generated code.
+    ``seconds`` is the time of one pass over all calls without a profiler. ``modules`` are the modules of the
+    generated code.
     """
     first = profiler_compat.profiled(
         lambda: repetition.observe(1), modules
@@ -45,9 +46,9 @@ def time_parts(repetition: Repetition, seconds: float, modules: Sequence[ModuleT
 
 
 def count_operators(repetition: Repetition, parts: Sequence[TimePart]) -> tuple[OperatorCounted, ...]:
-    """Count the operators among the kernels of ``parts``.
+    """Count how often a call runs the operators that are kernels in ``parts``.
 
-    The counts are those of compiled and of uncompiled calls.
+    Each operator is counted in compiled and in uncompiled calls.
     """
     names = dict.fromkeys(
         part.name for part in parts if part.kind == "kernel" and part.name.startswith(_ATEN)
@@ -65,10 +66,11 @@ def _operators(repetition: Repetition, *, compiled: bool) -> Counter[str]:
 
 
 def with_guards(parts: Sequence[TimePart], share: float) -> tuple[TimePart, ...]:
-    """Return the parts with at least this share for guards.
+    """Return the parts with the share of guards raised to ``share``, if it is lower.
 
-    The time is taken from the parts around graphs. Many guards displace other data from the processor's
-    caches: the profiler attributes the time to read it again to the parts that follow the guards.
+    The additional time is taken from the parts around graphs. The reason: many guards displace other data
+    from the processor's caches, and the profiler attributes the time to read this data again to the parts
+    after the guards.
     """
     guards = sum(part.seconds for part in parts if part.kind == "guards")
     around = sum(part.seconds for part in parts if part.kind in _AROUND)
@@ -80,7 +82,7 @@ def with_guards(parts: Sequence[TimePart], share: float) -> tuple[TimePart, ...]
 
 
 def _event_cost() -> EventCost:
-    """Measure the time that it takes to record an event on this machine."""
+    """Measure how long the profiler takes to record an event on this machine."""
     events = profiler_compat.profiled(lambda: profiler_compat.record_nothing(_CALIBRATING), ())
     (call,) = (event for event in events if event.kind == "call")
     durations = sorted(event.end - event.start for event in events if event.kind == "kernel")

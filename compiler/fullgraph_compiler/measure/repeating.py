@@ -1,4 +1,4 @@
-"""Repetition of a program's calls, compiled and uncompiled, after its end."""
+"""Repeat a program's calls, compiled and uncompiled, after the program's end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .keeping import RepeatableCall, synchronize
 from .sampling import TimeRatio, compare
 
 _WARMING = 3
-"""Passes in which repeated calls may still be compiled."""
+"""The number of passes in which repeated calls may still be compiled."""
 
 
 class Repetition:
-    """Recorded calls that can be repeated as often as needed."""
+    """Recorded calls that can be repeated any number of times."""
 
     def __init__(self, calls: Sequence[RepeatableCall]) -> None:
         self.calls = calls
@@ -30,9 +30,9 @@ class Repetition:
         self._leaves = {id(leaf): leaf for kept in calls for leaf in _leaves(kept)}.values()
 
     def seconds(self, *, compiled: bool, guarded: bool = True, times: int = 1) -> float:
-        """Make all calls ``times`` times; return the seconds of one pass.
+        """Make all calls ``times`` times; return the seconds of one pass over all calls.
 
-        If not ``guarded``, calls only check the guards that distinguish the compilations of a frame.
+        If ``guarded`` is false, calls check only the guards that distinguish the compilations of a frame.
         """
         total = 0.0
         stance = "default" if compiled else "force_eager"
@@ -55,7 +55,7 @@ class Repetition:
         return total / times
 
     def ratio(self, budget: float) -> TimeRatio:
-        """Measure all calls uncompiled and compiled in turn, for ``budget`` seconds."""
+        """Compare all calls, alternately uncompiled and compiled, for ``budget`` seconds."""
         return compare(
             lambda times: self.seconds(compiled=False, times=times),
             lambda times: self.seconds(compiled=True, times=times),
@@ -63,13 +63,13 @@ class Repetition:
         )
 
     def warm_up(self) -> None:
-        """Make all calls uncompiled, then compiled until compilations are over."""
+        """Make all calls uncompiled, then compiled until nothing is compiled any more."""
         self.seconds(compiled=False)
         for _ in range(_WARMING):
             self.seconds(compiled=True)
 
     def observe(self, times: int, *, compiled: bool = True) -> None:
-        """Make all calls ``times`` times, with their steps named for the profiler."""
+        """Make all calls ``times`` times, with names of their phases for the profiler."""
         torch.compiler.set_stance("default" if compiled else "force_eager")
         try:
             for _ in range(times):
@@ -108,16 +108,16 @@ class Repetition:
 def _step(
     kept: RepeatableCall, *, compiled: bool
 ) -> tuple[Callable[..., Any], Sequence[Any], Mapping[str, Any], RepeatableCall | None]:
-    """Return function and arguments of a call, looked up before the clock starts.
+    """Return the function and arguments of a call, looked up before the clock starts.
 
-    The last item is the call itself if it has a backward pass, else ``None``.
+    The last item is ``kept`` if the call has a backward pass, else ``None``.
     """
     call = kept.call.compiled if compiled else kept.call.function
     return call, kept.args, kept.kwargs, kept if kept.gradients else None
 
 
 def _leaves(kept: RepeatableCall) -> Iterator[torch.Tensor]:
-    """Yield the tensors that a backward pass of the call adds gradients to."""
+    """Yield the tensors to which a backward pass of the call adds gradients."""
     if not kept.gradients:
         return
     places = [*tensors_in("", (kept.args, kept.kwargs))]
@@ -127,6 +127,6 @@ def _leaves(kept: RepeatableCall) -> Iterator[torch.Tensor]:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Discard the output of repeated calls: the program has printed it already."""
+    """Discard the output of repeated calls, which the program has printed already."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield

@@ -1,4 +1,4 @@
-"""The ratio of two times, measured in turn until its interval is narrow."""
+"""Measure the ratio of two times, alternately until its interval is narrow."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from time import monotonic
 _FEWEST = 7
 _MOST = 301
 _NARROW = 0.02
-"""The width of the interval, relative to the ratio, at which a measurement ends."""
+"""The width of the confidence interval, relative to the ratio, at which a measurement ends."""
 _SAMPLE = 0.01
-"""The least seconds of a sample: the clock and other processes distort shorter ones."""
+"""The minimum seconds of a sample; the clock and other processes distort shorter samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeRatio:
     """The medians of two times in seconds, and the ratio of the times.
 
-    ``ratio`` is the median of ``first / second``, with its interval (95 %).
+    ``ratio`` is the median of ``first / second``; ``low`` and ``high`` are its 95 % confidence interval.
     """
 
     first: float
@@ -32,10 +32,10 @@ class TimeRatio:
 
 
 def compare(first: Callable[[int], float], second: Callable[[int], float], budget: float) -> TimeRatio:
-    """Measure both in turn for at most ``budget`` seconds.
+    """Measure two functions alternately for about ``budget`` seconds.
 
-    There are always enough samples for an interval. Each function gets the number of repetitions in a sample,
-    and returns the seconds of one repetition.
+    If necessary, it takes longer, to get enough samples for a confidence interval. Each function gets a
+    number of repetitions, and returns the seconds of one repetition.
     """
     deadline = monotonic() + budget
     times = [max(1, math.ceil(_SAMPLE / max(run(1), 1e-9))) for run in (first, second)]

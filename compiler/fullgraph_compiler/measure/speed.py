@@ -1,8 +1,8 @@
-"""The measurement of a program's compiled calls, from start to end.
+"""Measure a program's compiled calls, from start to end.
 
 The unmodified program runs in a child process, which times its calls of compiled functions. Then the child
-repeats the last calls, compiled and uncompiled in turn, and once more under the profiler. Calls that cannot
-be repeated are compared with the calls in another child, in which the program runs uncompiled.
+repeats the last calls, alternately compiled and uncompiled, and once more under the profiler. If the calls
+cannot be repeated, they are compared with the calls of another child, in which the program runs uncompiled.
 """
 
 from __future__ import annotations
@@ -30,21 +30,21 @@ from .repeating import Repetition
 from .sampling import TimeRatio, compare, ratio_of
 
 _BUDGET = 8.0
-"""Seconds for comparing compiled with uncompiled calls."""
+"""The seconds for comparing compiled with uncompiled calls."""
 _BUDGET_OF_GUARDS = 2.0
-"""Seconds for comparing calls with and without their guards."""
+"""The seconds for comparing calls with and without their guards."""
 _LONGEST = 4.0
-"""The limit in seconds on one pass over the repeated calls, unless a single call takes longer."""
+"""The maximum seconds of one pass over the repeated calls, unless a single call takes longer."""
 _TOO_LONG = 30.0
-"""The limit in seconds on a call: to repeat a longer one would take minutes."""
+"""The maximum seconds of a call that is repeated: to repeat a longer call would take minutes."""
 _FEWEST = 4
-"""The fewest calls in a program from which a ratio is computed."""
+"""The minimum number of calls in a program from which a ratio is computed."""
 
 
 def measure_speed(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
     """Run a program and measure its compiled calls.
 
-    ``speak`` makes ``sink`` work in a child process.
+    ``speak`` is called first in a child process, so that ``sink`` works there.
     """
     begun = time.monotonic()
     inductor_compat.import_inductor()
@@ -62,7 +62,8 @@ def measure_speed(request: RunRequest, sink: Sink, speak: Callable[[], None]) ->
 def _measured(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> SpeedMeasured | None:
     """Run and measure the program in this child.
 
-    Return the measurement if its calls cannot be repeated: it needs the times of an uncompiled run.
+    Return ``None``, or the measurement if the calls cannot be repeated: it still needs the times of an
+    uncompiled run.
     """
     speak()
     keeper = CallKeeper()
@@ -146,7 +147,7 @@ class _SpeedMeasurement:
         return replace(self._of(ratio), parts=parts, operators=operators)
 
     def _share_of_guards(self) -> float:
-        """Return the share of a call's time that guards take; 0 if it cannot be measured."""
+        """Return the share of a call's time that guards take; 0 if unknown."""
         if self._keeper.hit_limit:  # without guards, torch might use a compilation that does not fit the call
             return 0.0
         try:
@@ -166,7 +167,7 @@ class _SpeedMeasurement:
         return self._keeper.compiling > before
 
     def _in_program(self, calls: Sequence[TimedCall]) -> SpeedMeasured:
-        """Measure the calls in the program itself, for calls that recompile all the time."""
+        """Return a measurement from the program itself, for calls that always recompile."""
         seconds = self._repetition.seconds(compiled=False) / len(self._repetition.calls)
         pairs = [(seconds, call.seconds) for call in calls]
         compiling = fmean(call.compiling for call in calls)
@@ -213,7 +214,7 @@ class _SpeedMeasurement:
 
 
 def short_enough(keeper: CallKeeper) -> list[RepeatableCall]:
-    """Return the last calls that can be repeated in a short time, at least one."""
+    """Return the last calls that can be repeated in a short time; at least one call."""
     calls: list[RepeatableCall] = []
     seconds = 0.0
     # A call whose exception the program caught has no entry in ``timed``.
@@ -230,7 +231,7 @@ def _seconds_running(call: TimedCall) -> float:
 
 
 def _compared(unrepeated: SpeedMeasured, eager: Sequence[TimedCall]) -> SpeedMeasured:
-    """Return the measurement with the calls compared with those of an uncompiled run."""
+    """Return a measurement with its calls compared with those of an uncompiled run."""
     if len(eager) < _FEWEST or not unrepeated.compiled:
         return unrepeated
     pairs = [(call.seconds, unrepeated.compiled) for call in eager]

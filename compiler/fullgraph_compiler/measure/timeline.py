@@ -1,7 +1,8 @@
-"""Timelines: the time of profiled calls, divided by what the hardware does.
+"""Divide the time of profiled calls by what the hardware does.
 
-Pure functions on events; times are in nanoseconds. Each instant belongs to one part, so the parts add up to
-the whole: to the GPU's kernel or copy if one runs then, else to the innermost event of the processor.
+The functions are pure functions of events; times are in nanoseconds. Each instant belongs to exactly one
+part, so that the parts add up to the whole: to the GPU's kernel or copy if one runs at this instant,
+otherwise to the innermost event of the processor.
 """
 
 from __future__ import annotations
@@ -27,10 +28,10 @@ class PartKey:
 
 @dataclass(slots=True)
 class PartTime:
-    """The time of a part in nanoseconds, and how often it began.
+    """The time of a part in nanoseconds, and how often the part began.
 
-    The profiler takes time to record an event, some of it inside the event, the rest around it. ``within``
-    and ``around`` are the numbers of events whose recording adds such time to this part.
+    The profiler takes time to record an event, some of it inside the event, the rest around the event.
+    ``within`` and ``around`` are the numbers of events whose recording adds such time to this part.
     """
 
     time: float = 0.0
@@ -43,7 +44,8 @@ class PartTime:
 class EventCost:
     """The nanoseconds that it takes to record an event from Python.
 
-    ``within`` adds to the event itself, ``around`` to the time outside of it.
+    ``within`` is the part that adds to the time of the event, ``around`` the part that adds to the time
+    outside of it.
     """
 
     within: float
@@ -52,17 +54,17 @@ class EventCost:
 
 _RECORDED_IN_CPP: Final = frozenset(("guards", "operator"))
 _COST_IN_CPP: Final = 0.25
-"""The cost to record such an event, relative to the cost from Python (measured with 2.13)."""
+"""The time to record an event in C++, relative to the time from Python (measured with 2.13)."""
 
 
 class _EventStack:
-    """The stack of the processor's open events, the innermost last."""
+    """The stack of the processor's active events, the innermost last."""
 
     def __init__(self) -> None:
         self.active: list[ProfilerEvent] = []
 
     def part(self) -> PartKey | None:
-        """Return the part that the current instant belongs to; ``None`` outside of calls."""
+        """Return the part to which the current instant belongs; ``None`` outside of calls."""
         if not any(event.kind == "call" for event in self.active):
             return None
         region = self._innermost("region")
@@ -90,7 +92,10 @@ class _EventStack:
 
 
 def parts_of(events: Sequence[ProfilerEvent]) -> Mapping[PartKey, PartTime]:
-    """Return the time of each part of the profiled calls; the parts add up to all."""
+    """Return the time of each part of the profiled calls.
+
+    The parts add up to the whole time of these calls.
+    """
     device = [event for event in events if event.kind is None]
     events = _with_regions_of_guards([event for event in events if event.kind is not None])
     bounds = sorted(
@@ -126,10 +131,10 @@ def parts_of(events: Sequence[ProfilerEvent]) -> Mapping[PartKey, PartTime]:
 def without_overhead(
     shares: Mapping[PartKey, PartTime], cost: EventCost, total: float
 ) -> dict[PartKey, float]:
-    """Return the time of each part in the same calls without a profiler.
+    """Return how long each part would take without a profiler.
 
-    These calls take ``total`` together. The difference that the cost of events does not explain is spread
-    over all parts.
+    ``total`` is the time of all these calls without a profiler. The parts are reduced by the cost of events,
+    and then scaled so that they add up to ``total``.
     """
     times = {
         key: max(share.time - cost.within * share.within - cost.around * share.around, 0.0)
@@ -171,7 +176,7 @@ class _GpuIntervals:
     def split(self, start: int, end: int, part: PartKey) -> Iterable[tuple[PartKey, int]]:
         """Divide the time from ``start`` to ``end``, in which the processor does ``part``.
 
-        Yield the GPU's parts with their time, and ``part`` with the time in which the GPU is idle.
+        Yield the parts of the GPU with their times, and ``part`` with the time in which the GPU is idle.
         """
         while self._next < len(self._intervals) and self._intervals[self._next][1] <= start:
             self._next += 1
@@ -189,7 +194,7 @@ class _GpuIntervals:
 
 
 def _launched_in(device: Sequence[ProfilerEvent], events: Sequence[ProfilerEvent]) -> Iterator[PartKey]:
-    """Yield for each kernel or copy the part in which the processor launched it."""
+    """Yield, for each kernel or copy, the part in which the processor launched it."""
     wanted = (event for event in events if event.kind in ("region", "graph", "operator"))
     waiting = sorted(wanted, key=lambda event: (event.start, -event.end), reverse=True)
     active: list[ProfilerEvent] = []

@@ -1,10 +1,11 @@
-"""The comparison of a program's variants: starts, calls, and memory.
+"""Compare a program's variants: start times, call times, and memory.
 
-An uncompiled run shows which variants apply. Each variant runs in a child process with caches of its own,
-which are empty but for entries that do not depend on the program. It runs in a second child with the caches
-that the first child left, and there its calls are repeated as for ``fullgraph speed``. After all variants,
-the second step is done once more in reverse order: times of different processes cannot be measured in turn,
-but the difference shows how much they vary by themselves. :mod:`..analyses.times` defines cold and warm.
+An uncompiled run shows which variants apply. Each variant first runs in a child process with its own caches,
+which contain only entries that do not depend on the program. It then runs in a second child with the caches
+that the first child left, and its calls are repeated there as for ``fullgraph speed``. After all variants,
+the second step is done once more for each variant, in reverse order: times of different processes cannot be
+measured alternately, but the difference between the two shows how much times vary by themselves.
+:mod:`..analyses.times` defines cold and warm.
 """
 
 from __future__ import annotations
@@ -41,14 +42,14 @@ from .speed import short_enough
 from .variants import CompileUsage, VariantKeeper
 
 _BUDGET = 1.5
-"""Seconds for measuring the calls of a variant, in each of two processes."""
+"""The seconds for measuring the calls of a variant, in each of two processes."""
 
 
 def try_variants(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> None:
     """Run a program with each variant, and report to ``sink``.
 
-    ``speak`` makes ``sink`` work in a child. The facts of the cold run of the unmodified program are
-    reported, too.
+    ``speak`` is called first in a child process, so that ``sink`` works there. The facts of the unmodified
+    program's run with cold caches are reported, too.
     """
     begun = time.monotonic()
     inductor_compat.import_inductor()
@@ -63,7 +64,7 @@ def try_variants(request: RunRequest, sink: Sink, speak: Callable[[], None]) -> 
 def _scout(request: RunRequest, sink: Sink) -> CompileUsage | None:
     """Run the program uncompiled, and return how it compiles.
 
-    If that fails, report the problem and return ``None``.
+    If the program fails, report the problem and return ``None``.
     """
 
     def work() -> tuple[tuple[Fact, ...], CompileUsage]:
@@ -92,7 +93,7 @@ def _scout(request: RunRequest, sink: Sink) -> CompileUsage | None:
 
 
 class _VariantRuns:
-    """The runs of a program with each variant that applies."""
+    """The runs of a program with each variant that applies to it."""
 
     def __init__(
         self, request: RunRequest, scouted: CompileUsage, sink: Sink, speak: Callable[[], None]
@@ -102,14 +103,14 @@ class _VariantRuns:
         self._caches = _CacheFolders()
 
     def all(self) -> list[Fact]:
-        """Return all variants, measured if they apply."""
+        """Return all variants; those that apply are measured."""
         variants = [*self._scouted.variants()]
         first = [self._started(variant) if variant.applies else variant for variant in variants]
         last = [self._again(variant) if variant.in_row else variant for variant in reversed(first)]
         return [*reversed(last)]
 
     def _started(self, variant: VariantMeasured) -> VariantMeasured:
-        """Run the program with cold caches, then with warm ones."""
+        """Run the program with cold caches, then with warm caches."""
         self._caches.use(variant.variant)
         is_first = variant.variant == "as-is"
         told = (self._sink, self._speak) if is_first else ()
@@ -119,7 +120,7 @@ class _VariantRuns:
         return replace(self._run(variant, measures=True), cold=cold.warm)
 
     def _again(self, variant: VariantMeasured) -> VariantMeasured:
-        """Run the program with warm caches once more."""
+        """Run the program with warm caches once more, and combine both measurements."""
         self._caches.use(variant.variant)
         again = self._run(variant, measures=True)
         return replace(
@@ -140,7 +141,7 @@ class _VariantRuns:
     ) -> VariantMeasured:
         """Run the program in a child, and return the variant with its times.
 
-        ``warm`` gets the seconds of the compiler, also for cold caches.
+        The seconds of the compiler are in ``warm``, even if the caches are cold.
         """
         keeper = VariantKeeper(variant.variant, of_roots=bool(self._scouted.roots))
         before = 0
@@ -178,7 +179,7 @@ class _VariantRuns:
 def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasured:
     """Return the variant with the times of the program's repeated calls.
 
-    If they cannot be repeated, it has a problem instead.
+    If the calls cannot be repeated, the variant has a ``problem`` instead.
     """
     try:
         calls = short_enough(keeper)
@@ -199,7 +200,7 @@ def _with_calls(variant: VariantMeasured, keeper: VariantKeeper) -> VariantMeasu
 
 
 def _times_of_single(calls: list[RepeatableCall]) -> CallsTimed:
-    """Measure each call by itself: the GPU is idle when the call begins."""
+    """Measure each call separately, so that the GPU is idle when the call begins."""
     singles = [Repetition([call]) for call in calls]
 
     def seconds(times: int, *, compiled: bool) -> float:
@@ -224,8 +225,8 @@ def _both(one: CallsTimed | None, other: CallsTimed | None) -> CallsTimed | None
 class _CacheFolders:
     """The folders of the compiler's caches for this run.
 
-    Each variant begins with a copy of the first ones. The folders are renamed, so that the cache in use
-    always has the same path: compile commands contain it.
+    Each variant begins with a copy of the initial caches. Folders are renamed, so that the caches in use
+    always have the same path, because compile commands contain this path.
     """
 
     def __init__(self) -> None:
@@ -235,7 +236,7 @@ class _CacheFolders:
             os.makedirs(folder, exist_ok=True)
 
     def use(self, name: str) -> None:
-        """Put the caches of this name at the paths that the compiler uses."""
+        """Move the caches of a variant to the paths that the compiler uses."""
         for folder in self._folders:
             os.rename(folder, f"{folder}.{self._used}")
             if os.path.exists(f"{folder}.{name}"):

@@ -1,7 +1,8 @@
-"""Variants: other ways to compile, applied at calls of ``torch.compile``.
+"""Compile a program in other ways (variants): a replacement of ``torch.compile``.
 
-All variants time the same call. If the program compiles parts of a module, this is the call of the outermost
-module around them, from its second call on: the first call shows which module it is.
+The same call is timed for all variants. If the program compiles parts of a module, this is the call of the
+outermost module that contains these parts. It is timed from its second call on, because the first call shows
+which module is the outermost.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _MODES: tuple[VariantName, ...] = ("reduce-overhead", "max-autotune-no-cudagraph
 
 @dataclass(frozen=True, slots=True)
 class CompileUsage:
-    """The modules that a program compiles, and the options that it compiles them with.
+    """The modules that a program compiles, and the options that it uses for this.
 
-    An uncompiled run shows them. ``blocks`` are the classes of submodules that compiled modules repeat, and
-    ``count`` is the number of these submodules. ``roots`` are the classes of the outermost modules around
-    compiled ones, if these are called more than once; ``no_whole`` is the reason why they cannot be compiled
-    as a whole.
+    An uncompiled run shows both. ``blocks`` are the classes of submodules that compiled modules repeat, and
+    ``count`` is the number of these submodules. ``roots`` are the classes of the outermost modules that
+    contain compiled modules, if these outermost modules are called more than once. ``no_whole`` is the reason
+    why they cannot be compiled as a whole.
     """
 
     calls: int
@@ -46,7 +47,7 @@ class CompileUsage:
     device: str
 
     def variants(self) -> Iterator[VariantMeasured]:
-        """Yield all variants, with the reason for each that does not apply."""
+        """Yield all variants; a variant that does not apply has the reason as ``problem``."""
         yield VariantMeasured("as-is", device=self.device)
         whole = VariantMeasured("whole", modules=self.roots, count=len(self.roots), device=self.device)
         yield _with_reason(whole, self.no_whole)
@@ -66,10 +67,10 @@ class CompileUsage:
 
 
 class VariantKeeper(CallKeeper):
-    """The calls of a program that is compiled as ``variant`` says.
+    """A watcher of the calls of a program that is compiled as ``variant`` says.
 
-    With ``None`` it runs uncompiled. With ``of_roots``, these are the calls of the outermost modules around
-    the compiled ones.
+    If ``variant`` is ``None``, the program runs uncompiled. With ``of_roots``, the calls of the outermost
+    modules that contain the compiled modules are recorded.
     """
 
     def __init__(self, variant: VariantName | None, *, of_roots: bool) -> None:
@@ -84,12 +85,12 @@ class VariantKeeper(CallKeeper):
         self._compile: Callable[..., Any] = torch.compile
 
     def install(self) -> None:
-        """Record calls from now on, and compile as the variant says."""
+        """Start to record calls, and compile as the variant says."""
         super().install()
         torch.compile = self._compile_as
 
     def begin(self, call: CompiledCall) -> None:
-        """Record a call; the first call of a function shows the module around it."""
+        """Record a call; the first call of a function shows which module contains it."""
         if all(call.function != known.function for known in self._functions):
             self._functions.append(call)
             if self._of_roots:
@@ -97,7 +98,10 @@ class VariantKeeper(CallKeeper):
         super().begin(call)
 
     def settle(self) -> None:
-        """Stop recording; drop the calls recorded before the module around them was known."""
+        """Stop recording, and drop calls of modules that are inside of a root.
+
+        These were recorded before the root, the outermost module around them, was known.
+        """
         self.over = True
         if not self._roots:
             return
@@ -130,7 +134,7 @@ class VariantKeeper(CallKeeper):
         )
 
     def _compile_as(self, model: Any = None, **options: Any) -> Any:
-        """Stand in for ``torch.compile``: compile as the variant says."""
+        """Replace ``torch.compile``: compile as the variant says."""
         if model is None:
             return functools.partial(self._compile_as, **options)
         self._seen.append(options)
@@ -179,9 +183,9 @@ class VariantKeeper(CallKeeper):
         hook = part.register_forward_pre_hook(watch)
 
     def _watch_root(self, options: dict[str, Any] | None = None) -> None:
-        """Record the calls of the outermost module that is running, from its next call on.
+        """Record the calls of the outermost running module, from its next call on.
 
-        With ``options``, also compile that module.
+        If ``options`` are given, also compile this module with them.
         """
         root = _outermost_module()
         if root is None or root in self._roots:
@@ -195,9 +199,9 @@ class VariantKeeper(CallKeeper):
 
 
 def blocks_of(call: CompiledCall) -> list[nn.Module]:
-    """Return the submodules that a module of a call repeats.
+    """Return the repeated submodules of the modules that a call uses.
 
-    Blocks nested in another block are left out.
+    Blocks inside of another block are left out.
     """
     given = [value for value in (*call.args, *call.kwargs.values()) if isinstance(value, nn.Module)]
     found = [module for _, module in modules_of(call)]
@@ -205,9 +209,9 @@ def blocks_of(call: CompiledCall) -> list[nn.Module]:
 
 
 def repeated(module: nn.Module) -> Iterator[nn.Module]:
-    """Yield submodules of which a module has two or more of the same class.
+    """Yield the submodules of which a module has two or more of the same class.
 
-    Nested ones are left out.
+    Submodules inside of a repeated submodule are left out.
     """
     children = [*module.children()]
     classes = Counter(type(child) for child in children if _is_block(child, within=module))
@@ -219,9 +223,9 @@ def repeated(module: nn.Module) -> Iterator[nn.Module]:
 
 
 def _is_block(module: nn.Module, within: nn.Module) -> bool:
-    """Tell whether a module is a block.
+    """Return whether a module is a block.
 
-    A block is a user's module in a container, or a module with children.
+    A block is a module with children that is not a container, or a user's module in a container.
     """
     if isinstance(module, _CONTAINERS):
         return False
@@ -234,13 +238,13 @@ def _with_reason(variant: VariantMeasured, reason: str) -> VariantMeasured:
 
 
 def _module_of(model: object) -> nn.Module | None:
-    """Return the module that ``torch.compile`` gets, itself or through a method."""
+    """Return the module that ``torch.compile`` gets, directly or as a bound method."""
     model = getattr(model, "__self__", model)
     return model if isinstance(model, nn.Module) else None
 
 
 def _outermost_module() -> nn.Module | None:
-    """Return the outermost module whose ``forward`` is on the stack."""
+    """Return the outermost module whose ``forward`` is running, from the stack."""
     found, frame = None, sys._getframe(1)
     while (frame := frame.f_back) is not None:  # type: ignore[assignment]
         own = frame.f_locals.get("self") if frame.f_code.co_name == "forward" else None

@@ -1,6 +1,6 @@
-"""Minification of a failure of the compiler to a few lines that anybody can run.
+"""Minification: reduce a compiler failure to a few lines that anybody can run.
 
-- ``minifier``: one minification from start to end
+- ``minifier``: minify one failure, from start to end
 - ``reduction``: delta debugging, which chooses the smaller cases to test
 - ``reduction_graph``: fewer outputs and inputs
 - ``reduction_operations``: fewer operations

@@ -1,4 +1,4 @@
-"""A fresh interpreter for a repro, without the state of this process."""
+"""Run a repro in a fresh interpreter, without the state of this process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if filename:
 class FreshInterpreter:
     """A process that imports torch in the background, and then runs one file.
 
-    The import takes seconds.
+    The import starts at once because it takes seconds.
     """
 
     def __init__(self) -> None:
@@ -53,6 +53,9 @@ class FreshInterpreter:
         self._process.wait()
 
     def run(self, filename: str) -> int:
-        """Run a file and return its exit code. Works only once."""
+        """Run a file and return its exit code.
+
+        This works only once.
+        """
         self._process.communicate(f"{filename}\n")
         return self._process.returncode

@@ -34,9 +34,9 @@ from .reduction import reduce
 
 
 def minify(request: MinifyRequest, sink: Sink, speak: Callable[[], None]) -> None:
-    """Write the repro of one failure, and report facts to ``sink``.
+    """Find one failure of a program, write its repro, and report facts to ``sink``.
 
-    ``speak`` makes ``sink`` work in a forked child process.
+    ``speak`` is called first in a forked child process, so that ``sink`` works there.
     """
     begun = time.monotonic()
     inductor_compat.prepare(request.cache)
@@ -97,7 +97,7 @@ def _not_checked(unchecked: list[GraphUnchecked]) -> str:
 def _write_call(
     request: MinifyRequest, fault: FaultLocated, call: RecordedCall, begun: float
 ) -> ReproWritten:
-    """Write the repro of a failure outside of all graphs: a call that Dynamo fails at."""
+    """Write the repro of a call at which Dynamo fails, outside of all graphs."""
     _replace(Path(request.output), program.write(call, fault, _environment()))
     with FreshInterpreter() as fresh:
         reproduces = fresh.run(request.output) == 0
@@ -154,7 +154,7 @@ class _MinifyState:
     def _at_level(self, case: FailureCase) -> tuple[FailureCase, Failure]:
         """Return the case to reduce, and its failure.
 
-        It is at the lowest level that fails in the same way.
+        The case is at the lowest level at which it fails in the same way.
         """
         failure = self.fault.failure
         if case.backend != "inductor":
@@ -182,7 +182,7 @@ class _MinifyState:
 def _replace(path: Path, text: str) -> None:
     """Replace a file atomically.
 
-    A mount point is written in place, since it cannot be renamed over.
+    A mount point is overwritten instead, because no file can be renamed to its path.
     """
     if os.path.ismount(path):
         path.write_text(text, encoding="utf-8")
@@ -194,7 +194,7 @@ def _replace(path: Path, text: str) -> None:
 
 
 def _lines(case: FailureCase) -> Stack:
-    """Return the user's lines behind the operations of a case, without duplicates."""
+    """Return the user's lines that a case's operations come from, without duplicates."""
     lines = [operation.calls[-1] for operation in case.graph.operations if operation.calls]
     return tuple(dict.fromkeys(lines))
 

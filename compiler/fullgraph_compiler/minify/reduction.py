@@ -1,4 +1,4 @@
-"""Reduction of a failing case: delta debugging over its graph, then the rest.
+"""Reduction of a failing case: delta debugging of its graph, then of the rest.
 
 Every query costs a compilation, so big steps come first: half of the operations, a quarter, and so on down to
 single operations. The oracle checks whether a smaller case still fails; this module does not use torch.
@@ -20,11 +20,11 @@ from . import reduction_values as values
 
 @dataclass(frozen=True, slots=True)
 class ReductionPass:
-    """A kind of reduction: it lists removable parts of a case, and removes some.
+    """A kind of reduction, which removes parts (items) of a case.
 
-    ``items`` lists the parts, ``without`` returns a case without some of them. Items are identified by names,
-    or by positions, which stay valid when later items are removed. ``without`` returns ``None`` if the
-    remaining case would make no sense.
+    ``items`` lists the items that a case has, ``without`` returns the case without some of them. Items are
+    identified by names, or by positions, which stay valid when later items are removed. ``without`` returns
+    ``None`` if the remaining case would make no sense.
     """
 
     items: Callable[[FailureCase], Sequence[Any]]
@@ -37,7 +37,7 @@ def _of_inputs(change: values.InputChange) -> ReductionPass:
 
 
 def _of_lines(field: str) -> ReductionPass:
-    """Return a reduction whose items are the positions of lines in a field."""
+    """Return a reduction whose items are the positions of lines in a field of a case."""
     return ReductionPass(lambda case: range(len(getattr(case, field))), partial(values.without_lines, field))
 
 
@@ -45,7 +45,7 @@ OPERATIONS = (
     ReductionPass(operations.removable, partial(operations.without, near=False)),
     ReductionPass(operations.removable, partial(operations.without, near=True)),
 )
-"""Two ways to remove operations: new inputs replace their results, or their own arguments do."""
+"""Two ways to remove operations: new inputs replace their results, or the operations' arguments do."""
 
 FRAME = (
     ReductionPass(lambda case: range(len(case.graph.outputs)), graphs.without_outputs),
@@ -56,7 +56,7 @@ FRAME = (
     ReductionPass(values.reduced_dtypes, values.with_float32_instead),
     ReductionPass(values.accelerators, values.with_cpu_instead),
 )
-"""Reductions after which further operations may be removable."""
+"""Reductions after which more operations may be removable."""
 
 LOOKS = (
     _of_lines("settings"),
@@ -66,7 +66,7 @@ LOOKS = (
     ReductionPass(values.keywords, values.without_keywords),
     ReductionPass(values.numbers, values.with_ones_instead),
 )
-"""Reductions that do not make the graph smaller."""
+"""Reductions that make the repro simpler, but not the graph smaller."""
 
 
 def reduce(
@@ -76,8 +76,9 @@ def reduce(
 ) -> FailureCase:
     """Return a smaller case that still fails in the same way.
 
-    None of its operations can be removed alone. ``first_failing`` takes candidates lazily, the preferred ones
-    first, and returns the earliest that fails. ``progress`` is called with each better case.
+    No single operation of the returned case can be removed. ``first_failing`` takes candidates lazily, the
+    preferred candidates first, and returns the earliest candidate that fails. ``progress`` is called with
+    each better case.
     """
     search = _ReductionSearch(case, first_failing, progress)
     if graphs.tidy(case) != case:
@@ -110,7 +111,7 @@ class _ReductionSearch:
         self._passing: list[FailureCase] = []
 
     def ask(self, candidates: Iterable[FailureCase | None]) -> int | None:
-        """Make the first failing candidate the best case; return its position.
+        """Make the first failing candidate the best case, and return its position.
 
         Return ``None`` if all candidates pass.
         """
@@ -144,7 +145,7 @@ class _ReductionSearch:
 def _cheaper(case: FailureCase) -> Iterator[FailureCase]:
     """Yield variants of a case that run faster.
 
-    They have no recorded data, no backward graph, or neither.
+    They lack recorded data, a backward graph, or both.
     """
     names = [given.name for given in case.inputs]
     without_records = values.with_inputs(values.unrecorded, case, names)
@@ -154,9 +155,9 @@ def _cheaper(case: FailureCase) -> Iterator[FailureCase]:
 
 
 def _drop(search: _ReductionSearch, kind: ReductionPass, *more: ReductionPass, thorough: bool = True) -> None:
-    """Remove as many items as possible: all, then halves, down to single items.
+    """Remove as many items as possible: first all, then halves, down to single items.
 
-    The reductions in ``more`` are tried if the first removes nothing, and for single items.
+    The reductions in ``more`` are tried if ``kind`` removes nothing, and for single items.
     """
     size = len(kind.items(search.case)) if thorough else 1
     while size:
@@ -167,9 +168,9 @@ def _drop(search: _ReductionSearch, kind: ReductionPass, *more: ReductionPass, t
 
 
 def _drop_chunks(search: _ReductionSearch, kind: ReductionPass, size: int) -> bool:
-    """Remove runs of ``size`` items, from the last to the first.
+    """Remove groups of ``size`` adjacent items, from the last group to the first.
 
-    Return whether any run was removed.
+    Return whether any group was removed.
     """
     items = list(kind.items(search.case))
     end = len(items)
@@ -187,7 +188,10 @@ def _drop_chunks(search: _ReductionSearch, kind: ReductionPass, size: int) -> bo
 
 
 def _shrink(search: _ReductionSearch) -> None:
-    """Make tensors smaller: all sizes at once, then each size wherever it occurs."""
+    """Make tensors smaller: all sizes at once, then one size after another.
+
+    A size is changed everywhere in the case.
+    """
     everywhere = dict.fromkeys(sizes.sizes(search.case), sizes.SMALL)
     search.ask([sizes.resized(search.case, everywhere)])
     for size in sizes.sizes(search.case):

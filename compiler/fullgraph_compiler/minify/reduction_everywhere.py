@@ -22,7 +22,7 @@ from .reduction_graph import filled
 
 
 def constants(graph: CaseGraph) -> Iterator[Value]:
-    """Yield the leaves of all arguments of operations, those in subgraphs included."""
+    """Yield the leaves of all arguments of operations, including subgraphs."""
     for operation in all_operations(graph):
         yield from leaves((operation.args, dict(operation.kwargs)))
 
@@ -30,7 +30,10 @@ def constants(graph: CaseGraph) -> Iterator[Value]:
 def rewritten(
     case: FailureCase, leaf: Callable[[Value], Value], tensor: Callable[[TensorSpec], TensorSpec]
 ) -> FailureCase:
-    """Return a case with changed constants (``leaf``) and tensor specs (``tensor``)."""
+    """Return a case with changed constants and tensor specs.
+
+    ``leaf`` changes a constant, ``tensor`` changes a spec.
+    """
     inputs = tuple(
         replace(given, value=leaf(given.value))
         if given.spec is None

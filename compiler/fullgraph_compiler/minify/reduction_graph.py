@@ -46,7 +46,7 @@ def inputs_like_others(case: FailureCase) -> list[str]:
 
 
 def with_inputs_merged(case: FailureCase, names: Collection[str]) -> FailureCase | None:
-    """Return a case with some inputs replaced by earlier ones with the same spec."""
+    """Return a case with some inputs replaced by earlier inputs with the same spec."""
     first = _first_alike(case)
     return _with_values(case, {name: ResultRef(first[name]) for name in names})
 
@@ -84,10 +84,7 @@ def tidy(case: FailureCase) -> FailureCase:
 
 
 def with_all_results(case: FailureCase) -> FailureCase:
-    """Return a case with all unused results as outputs.
-
-    Then no operation is unused.
-    """
+    """Return a case with all unused results as outputs: no operation is unused then."""
     used = {name for operation in case.graph.operations for name in uses(operation)}
     used.update(references(case.graph.outputs))
     results = [
@@ -102,9 +99,9 @@ def with_all_results(case: FailureCase) -> FailureCase:
 
 
 def writes(operation: CaseOperation) -> bool:
-    """Tell whether an operation changes its first argument.
+    """Return whether an operation changes its first argument.
 
-    Its name or ``inplace=True`` shows it.
+    The operation's name or ``inplace=True`` shows this.
     """
     parts = operation.target.split(".")
     if parts[0] in ("operator", "_operator"):
@@ -114,7 +111,7 @@ def writes(operation: CaseOperation) -> bool:
 
 
 def _has_effect(operation: CaseOperation) -> bool:
-    """Tell whether an operation may have an effect besides its result."""
+    """Return whether an operation may have an effect besides its result."""
     if operation.kind == "get_attr":
         return False
     if operation.spec is None or writes(operation):
@@ -138,7 +135,7 @@ def _has_effect(operation: CaseOperation) -> bool:
 def substituted(operation: CaseOperation, values: dict[str, Value]) -> CaseOperation:
     """Return an operation with references replaced by values.
 
-    It is the same object if nothing changes.
+    If nothing changes, return the same object.
     """
     if values.keys().isdisjoint(uses(operation)):
         return operation
@@ -150,7 +147,7 @@ def substituted(operation: CaseOperation, values: dict[str, Value]) -> CaseOpera
 
 
 def _first_alike(case: FailureCase) -> dict[str, str]:
-    """Return for each tensor input the first input with the same spec, by name."""
+    """Return, for the name of each tensor input, the first input with the same spec."""
     firsts: dict[TensorSpec, str] = {}
     return {
         given.name: firsts.setdefault(given.spec, given.name)
@@ -162,7 +159,7 @@ def _first_alike(case: FailureCase) -> dict[str, str]:
 def _with_values(case: FailureCase, values: dict[str, Value]) -> FailureCase | None:
     """Return a case with some inputs replaced by values.
 
-    ``None`` if it would make no sense.
+    ``None`` if the remaining case would make no sense.
     """
     graph = case.graph
     operations = tuple(substituted(operation, values) for operation in graph.operations)
@@ -171,6 +168,6 @@ def _with_values(case: FailureCase, values: dict[str, Value]) -> FailureCase | N
 
 
 def sensible(case: FailureCase) -> FailureCase | None:
-    """Return the case, or ``None`` if it computes or returns nothing."""
+    """Return ``case``, or ``None`` if the case computes nothing or returns nothing."""
     computes = any(operation.kind != "get_attr" for operation in case.graph.operations)
     return case if computes and any(references(case.graph.outputs)) else None

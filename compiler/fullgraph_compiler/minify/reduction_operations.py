@@ -1,4 +1,4 @@
-"""Reductions that remove operations and make the graph well formed again."""
+"""Reductions that remove operations and make the graph well-formed again."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .reduction_graph import filled, sensible, substituted, tidy, writes
 
 
 def removable(case: FailureCase) -> list[str]:
-    """Return the names of removable operations.
+    """Return the names of the operations that can be removed.
 
-    ``get_attr`` and items of tuples are not among them: they disappear with the operations that use or make
-    them.
+    ``get_attr`` operations and items of tuples are not among them: they disappear together with the
+    operations that use or produce them.
     """
     many = {item.name for item in case.graph.operations if isinstance(item.spec, (tuple, list))}
     return [
@@ -37,10 +37,10 @@ def removable(case: FailureCase) -> list[str]:
 
 
 def without(case: FailureCase, names: Collection[str], *, near: bool) -> FailureCase | None:
-    """Return a case without some operations; the rest contributes to an output.
+    """Return a case without some operations, in which every operation is still used.
 
-    New inputs replace the results that are still needed; if ``near``, an argument of the removed operation
-    with the same spec does.
+    Results of removed operations that are still needed are replaced by new inputs or, with ``near``, by an
+    argument of the removed operation with the same spec, if there is one.
     """
     kept = _kept(case.graph, names)
     stand_ins = _ResultReplacements(case, near)
@@ -60,7 +60,7 @@ def without(case: FailureCase, names: Collection[str], *, near: bool) -> Failure
 def _with_stand_ins(
     case: FailureCase, operations: list[CaseOperation], stand_ins: _ResultReplacements
 ) -> FailureCase | None:
-    """Return a case with the remaining operations and stand-ins for the rest."""
+    """Return a case with the remaining operations; removed results are replaced."""
     computed = {operation.name for operation in operations}
     outputs: list[Value] = []
     for output in case.graph.outputs:
@@ -101,7 +101,7 @@ class _ResultReplacements:
         self._gradient = any(given.spec is not None and given.spec.requires_grad for given in case.inputs)
 
     def add(self, operation: CaseOperation) -> None:
-        """Choose the replacement for the result of an operation."""
+        """Choose the replacement for the result of a removed operation."""
         near = (
             name for name in uses(operation) if self._near and _alike(self.specs.get(name), operation.spec)
         )
@@ -111,7 +111,7 @@ class _ResultReplacements:
         )
 
     def _new(self, name: str, spec: Any) -> Value:
-        """Return a reference to a new input, or the number itself for a number."""
+        """Return a reference to a new input with this spec; return a number unchanged."""
         if isinstance(spec, (tuple, list)):
             return tuple(self._new(self._unused(f"{name}_{i}"), item) for i, item in enumerate(spec))
         if not isinstance(spec, TensorSpec):
@@ -131,7 +131,7 @@ class _ResultReplacements:
 def _kept(graph: CaseGraph, names: Collection[str]) -> set[str]:
     """Return the names of the operations that stay.
 
-    Among them are used operations whose result has no known spec.
+    An operation in ``names`` stays, too, if its result is used and has no known spec.
     """
     kept: set[str] = set()
     needed: set[str] = set()
@@ -143,7 +143,7 @@ def _kept(graph: CaseGraph, names: Collection[str]) -> set[str]:
 
 
 def _unseen(graph: CaseGraph, operations: list[CaseOperation], outputs: list[Value]) -> list[Value]:
-    """Return results that must become outputs to keep their operations in use."""
+    """Return results that must become outputs so that their operations remain used."""
     used = set(references(graph.outputs))
     for operation in reversed(graph.operations):
         if operation.name in used:

@@ -9,19 +9,19 @@ from ..cases.case import FailureCase, TensorSpec
 from .reduction_everywhere import constants, rewritten
 
 SMALL = 2
-"""The size to which dimensions are reduced; for size 1, compilers take special paths."""
+"""The size to which dimensions are reduced. It is not 1, for which compilers have special paths."""
 
 
 def sizes(case: FailureCase) -> list[int]:
-    """Return the sizes of inputs that could be smaller, the largest first."""
+    """Return the sizes of inputs that can be reduced, the largest first."""
     shapes = [given.spec.shape for given in case.inputs if given.spec is not None]
     return sorted({size for shape in shapes for size in shape if size > SMALL}, reverse=True)
 
 
 def with_smaller(case: FailureCase, size: int, smaller: Iterable[int]) -> Iterator[FailureCase]:
-    """Yield cases with a size replaced everywhere by smaller ones.
+    """Yield cases in which a size is replaced everywhere by each smaller size.
 
-    Each comes once with the size's multiples, and once without.
+    For each smaller size there are two cases: in the first, multiples of the size are scaled as well.
     """
     numbers = {leaf for leaf in constants(case.graph) if type(leaf) is int} | set(sizes(case))
     multiples = [number for number in numbers if number >= size and number % size == 0]
@@ -31,7 +31,7 @@ def with_smaller(case: FailureCase, size: int, smaller: Iterable[int]) -> Iterat
 
 
 def resized(case: FailureCase, smaller: dict[int, int]) -> FailureCase:
-    """Return a case with sizes replaced in shapes and in equal arguments."""
+    """Return a case with sizes replaced in shapes, and in arguments equal to a size."""
     return rewritten(
         case,
         lambda leaf: smaller.get(leaf, leaf) if type(leaf) is int else leaf,
@@ -40,9 +40,9 @@ def resized(case: FailureCase, smaller: dict[int, int]) -> FailureCase:
 
 
 def _reshaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
-    """Return a spec with another shape and the same order of dimensions.
+    """Return a spec with another shape and the same order of dimensions in memory.
 
-    If the tensor has gaps, the strides stay.
+    If the tensor has gaps in memory, the strides stay the same.
     """
     if shape == spec.shape:
         return spec
@@ -55,7 +55,7 @@ def _reshaped(spec: TensorSpec, shape: tuple[int, ...]) -> TensorSpec:
 def dense(shape: tuple[int, ...], order: list[int]) -> tuple[int, ...]:
     """Return the strides of a tensor without gaps.
 
-    ``order`` lists its dimensions, the innermost first.
+    ``order`` lists the dimensions, the innermost first.
     """
     strides, step = [0] * len(shape), 1
     for dimension in order:

@@ -1,4 +1,4 @@
-"""Reductions that leave the operations: plain data, no settings, simple numbers."""
+"""Reductions that keep the operations: plain data, no settings, simple numbers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _REDUCED = ("float16", "bfloat16")
 
 
 InputChange: TypeAlias = Callable[[CaseInput, TensorSpec], CaseInput]
-"""A function that changes a tensor input; it gets the input and its spec."""
+"""A function that changes a tensor input. Its arguments are the input and the input's spec."""
 
 
 def without_lines(field: str, case: FailureCase, positions: Collection[int]) -> FailureCase:
-    """Return a case without some settings, or without some statements of the preamble."""
+    """Return a case without some lines of ``settings`` or of ``preamble``."""
     lines: Any = tuple(line for i, line in enumerate(getattr(case, field)) if i not in positions)
     return replace(case, **{field: lines})
 
@@ -42,7 +42,7 @@ def with_inputs(change: InputChange, case: FailureCase, names: Collection[str]) 
 
 
 def unrecorded(given: CaseInput, spec: TensorSpec) -> CaseInput:
-    """Return an input with default random values instead of recorded ones."""
+    """Return an input with default random values instead of its recorded values."""
     return replace(given, value=filled(spec))
 
 
@@ -81,13 +81,13 @@ def with_float32_instead(case: FailureCase, dtypes: Collection[str]) -> FailureC
 
 
 def accelerators(case: FailureCase) -> list[str]:
-    """Return one item if any part of the case is not on the CPU, else none."""
+    """Return one item if any part of the case is not on the CPU, else an empty list."""
     is_on_one = case.on_accelerator or any(_on_cpu(leaf) != leaf for leaf in constants(case.graph))
     return ["accelerator"] if is_on_one else []
 
 
 def with_cpu_instead(case: FailureCase, _: Collection[str]) -> FailureCase:
-    """Return a case with everything on the CPU."""
+    """Return a case with all tensors and device arguments on the CPU."""
     return rewritten(case, _on_cpu, lambda spec: replace(spec, device="cpu"))
 
 
@@ -102,7 +102,7 @@ def _on_cpu(leaf: Value) -> Value:
 
 
 def keywords(case: FailureCase) -> list[tuple[str, str]]:
-    """Return the keyword arguments, as pairs of operation and argument name."""
+    """Return all keyword arguments, as pairs of operation name and argument name."""
     return [(operation.name, key) for operation in case.graph.operations for key, _ in operation.kwargs]
 
 
@@ -117,7 +117,7 @@ def without_keywords(case: FailureCase, places: Collection[tuple[str, str]]) -> 
 
 
 def numbers(case: FailureCase) -> list[tuple[str, int]]:
-    """Return the constants that could be simpler.
+    """Return the number arguments that could be simpler.
 
     Each is a pair of the operation's name and the position of the argument.
     """
@@ -130,7 +130,7 @@ def numbers(case: FailureCase) -> list[tuple[str, int]]:
 
 
 def with_ones_instead(case: FailureCase, places: Collection[tuple[str, int]]) -> FailureCase:
-    """Return a case with some constants replaced by 1."""
+    """Return a case with some number arguments replaced by 1."""
 
     def change(operation: CaseOperation) -> CaseOperation:
         args = tuple(

@@ -1,8 +1,8 @@
-"""Run a program observed, without a worker.
+"""Run and observe a program without a worker.
 
 Usage: ``python -m fullgraph_compiler.observe [--trace FOLDER] [-m] PROGRAM ARGS``. The program runs in this
-process, which any launcher may have started, and leaves a log of its compilations. torch is not imported
-before the program imports it, since the program may set variables for torch first.
+process, which any launcher may have started, and leaves a log of its compilations. This module does not
+import torch, because the program may set environment variables for torch before it imports torch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .complaints import complain
 from .running import run
 
 _FOLDER: Final = "TORCH_TRACE"
-"""The variable that names torch's folder for logs; processes that the program starts write there, too."""
+"""The environment variable that names torch's log folder; the program's child processes write there, too."""
 
 
 def main() -> None:
@@ -49,13 +49,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("-m", dest="module", action="store_true", help="PROGRAM is a module, not a file")
     parser.add_argument("program", metavar="PROGRAM")
-    # Else the error for a missing PROGRAM would say that ARGS are required as well.
+    # Otherwise the error for a missing PROGRAM would say that ARGS are required as well.
     parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER).required = False
     return parser
 
 
 def _observe(folder: str, _torch: object) -> None:
-    """Begin to write the log, once torch is loaded. Never raises."""
+    """Start to write the log, after torch is loaded.
+
+    Never raises.
+    """
     try:
         from .writing import write_log
 

@@ -22,8 +22,8 @@ _UNOBSERVED = "{} that the program started {} not observed: compilations there a
 class _FunctionCalls:
     """A compiled function with the number of its calls.
 
-    ``stack`` is that of its first call. ``off`` is the setting that turned compiling off in its first call;
-    ``found`` are its code and name, if it has code.
+    ``stack`` is the stack of the first call. ``off`` is the setting that turned compilation off in the first
+    call. ``found`` contains the code and name of the function, if it has code.
     """
 
     stack: Stack
@@ -34,7 +34,7 @@ class _FunctionCalls:
 
 
 class CompiledCalls:
-    """A counter of the calls of compiled functions from its creation on.
+    """A counter of the calls of compiled functions, from its creation on.
 
     A compilation is late if its function has been called more than ``warm_up`` times.
     """
@@ -61,9 +61,9 @@ class CompiledCalls:
         self._uncompiled = off
 
     def look(self, metadata: Mapping[str, Any]) -> dict[str, Any]:
-        """Return what the call that is being compiled adds to a record.
+        """Return the data to add to a record of the call that is being compiled.
 
-        Also note whether the function has a graph.
+        Also note whether the called function has a graph.
         """
         if "dynamo_start" in metadata:
             function = self._current()
@@ -79,12 +79,12 @@ class CompiledCalls:
         return {}
 
     def _calls_of(self, code: CodeType) -> int:
-        """Count the calls of all functions with this code: modules of one class share it."""
+        """Count the calls of all functions with this code. Modules of a class share code."""
         return sum(item.calls for item in self._functions.values() if item.found and item.found[0] is code)
 
     @property
     def unobserved(self) -> int:
-        """The number of other processes that may have compiled something."""
+        """The number of unobserved processes that may have compiled something."""
         return self._others.count()
 
     def counted(self) -> Iterator[CallsCounted]:
@@ -93,7 +93,7 @@ class CompiledCalls:
             yield CallsCounted(name, code.co_filename, code.co_firstlineno, self._calls_of(code))
 
     def unseen(self) -> Iterator[CallsWithoutGraph | TargetProblem]:
-        """Yield a fact for each compiled function whose calls have captured no graph.
+        """Yield a fact for each compiled function none of whose calls captured a graph.
 
         Also yield facts if the program calls no compiled function, or starts processes that are not observed.
         """
@@ -104,7 +104,7 @@ class CompiledCalls:
         if others:
             counted = ("1 process", "was") if others == 1 else (f"{others} processes", "were")
             yield TargetProblem("warning", _UNOBSERVED.format(*counted), of_run=True)
-        # Modules of one class can share the graph of the first module, if its guards hold for the rest.
+        # Modules of one class can share the first module's graph, if its guards hold for the other modules.
         with_graph = {item.found[0] for item in self._functions.values() if item.has_graph and item.found}
         for function in self._functions.values():
             if function.has_graph or function.found is None:
@@ -125,15 +125,15 @@ class CompiledCalls:
 
 
 def _uncalled() -> Iterator[CallsWithoutGraph]:
-    """Yield a fact for each compiled function of a program that calls none of them."""
+    """Yield a fact for each compiled function, for a program that calls none of these."""
     found = dict.fromkeys(filter(None, map(call_compat.code_of, call_compat.compiled_functions())))
     for code, name in found:
         yield CallsWithoutGraph(name, code.co_filename, code.co_firstlineno, 0)
 
 
 def compiled_module() -> torch.nn.Module | None:
-    """Return the compiled module whose call compiles a frame in this thread.
+    """Return the compiled module whose call is compiling a frame in this thread.
 
-    ``None`` for other calls.
+    ``None`` if the compiled function is not a module.
     """
     return call_compat.module_of(call_compat.current_function())

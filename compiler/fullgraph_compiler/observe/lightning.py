@@ -1,4 +1,4 @@
-"""A compiled ``LightningModule``, and networks in it to compile instead."""
+"""Find a compiled ``LightningModule``, and networks in it to compile instead."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ..compat import call_compat
 from ..facts import ClassPlace, Network
 
 _MODULES: Final = ("lightning.pytorch.core.module", "pytorch_lightning.core.module")
-"""The modules that define ``LightningModule``, by the name of the package."""
+"""The names of the modules that define ``LightningModule``, one for each package."""
 
 
 def lightning_of(
@@ -21,8 +21,8 @@ def lightning_of(
 ) -> tuple[tuple[ClassPlace, ...], tuple[Network, ...]] | None:
     """Return a ``LightningModule``'s own classes, and the networks in it.
 
-    ``None`` if the module is not a ``LightningModule``. A network is a callable child module with parameters
-    that is more than a single module of torch's, is not compiled yet, and has no reference to the
+    ``None`` if the module is not a ``LightningModule``. A network is a callable child module that has
+    parameters, is not a single module of torch, is not compiled yet, and has no reference to the
     ``LightningModule``.
     """
     classes = [] if module is None else list(_classes(type(module)))
@@ -38,9 +38,9 @@ def lightning_of(
 
 
 def _classes(cls: type) -> Iterator[ClassPlace]:
-    """Yield a class and its bases up to ``LightningModule``.
+    """Yield a class and its bases up to, but without, ``LightningModule``.
 
-    Nothing if this is not one of the bases.
+    Yield nothing if the class does not inherit from ``LightningModule``.
     """
     names = [(base.__module__, base.__name__) for base in cls.__mro__]
     end = next(
@@ -62,5 +62,5 @@ def _is_network(module: torch.nn.Module, around: set[int]) -> bool:
 
 
 def _knows(value: Any, around: set[int]) -> bool:
-    """Tell whether a value is one of these objects or refers directly to one."""
+    """Return whether a value is an object in ``around``, or refers directly to one."""
     return id(value) in around or any(id(item) in around for item in gc.get_referents(value))

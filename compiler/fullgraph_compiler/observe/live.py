@@ -1,6 +1,6 @@
 """A listener to the structured trace of this process.
 
-It gets the same records as a log, and adds data that only the process has: the calls that led to a frame,
+It gets the same records as a log file. It adds data that only the process has: the calls that led to a frame,
 columns, the full stack of each guard, the tensors bound to names, and the node at which a backend failed.
 """
 
@@ -34,13 +34,13 @@ from .values import written_value
 
 Sink = Callable[[list[Fact]], None]
 _LONGEST = 2000
-"""The limit on characters of an error's text in a fact."""
+"""The maximum number of characters of an error's text in a fact."""
 
 
 class TraceListener(logging.Handler):
     """A log handler that passes the facts of each record to ``sink``.
 
-    It does so in the thread that compiles.
+    ``sink`` is called in the thread that compiles.
     """
 
     def __init__(self, sink: Sink, *, cpp_stacks: bool = False, calls: CompiledCalls | None = None) -> None:
@@ -52,7 +52,10 @@ class TraceListener(logging.Handler):
         self._failed = False
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Interpret one record. Never raises, since the caller is the user's program."""
+        """Interpret one record.
+
+        Never raises, because the caller is the user's program.
+        """
         # pytest adds its own handlers after this one, and would print the whole trace of a failing test:
         # with this level, only another listener accepts the record.
         record.levelno = trace_compat.TAKEN
@@ -76,14 +79,14 @@ class TraceListener(logging.Handler):
         return self.failures(trace_compat.refused_reasons(error))
 
     def failures(self, reasons: Iterable[str]) -> tuple[GuardFailure, ...]:
-        """Return the guards that torch's reasons name.
+        """Return the failed guards, from the reasons that torch gives for a recompilation.
 
-        There is one for each compilation that does not fit.
+        There is one failed guard for each earlier compilation that does not fit.
         """
         return self._interpreter.failures(reasons)
 
     def finish(self) -> None:
-        """Send the facts that were still waiting for further records."""
+        """Send the facts that were still incomplete and waited for further records."""
         self._send(self._interpreter.finish())
 
     def _send(self, facts: Iterable[Fact]) -> None:
@@ -105,7 +108,7 @@ class TraceListener(logging.Handler):
 def stack_of_summary(frames: Iterable[Any]) -> Stack:
     """Convert ``traceback.FrameSummary`` items to a stack.
 
-    It has columns from Python 3.11 on.
+    The stack has columns on Python 3.11 and newer.
     """
     return tuple(
         StackFrame(
@@ -121,16 +124,16 @@ def stack_of_summary(frames: Iterable[Any]) -> Stack:
 
 
 def is_relevant(metadata: Mapping[str, Any]) -> bool:
-    """Tell whether the interpreter reads this record."""
+    """Return whether the interpreter of the trace reads this kind of record."""
     # Most records are not used here, and should cost little.
     artifact = metadata.get("artifact")
     return artifact["name"] in KNOWN_RECORDS if artifact else not KNOWN_RECORDS.isdisjoint(metadata)
 
 
 def look(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, Any]:
-    """Return the data that only this process has about the current record.
+    """Return the data about the current record that only this process has.
 
-    ``frame`` and its callers emit the record.
+    ``frame`` and its callers are emitting the record.
     """
     if "dynamo_start" in metadata:
         return {
@@ -183,9 +186,9 @@ def _look_at_export(metadata: Mapping[str, Any], frame: FrameType) -> dict[str, 
 
 
 def _traced(frame: FrameType) -> Stack:
-    """Return the stack of the user's code that Dynamo traces.
+    """Return the stack of the user's code that Dynamo is tracing.
 
-    In an export without Dynamo, it is the stack of the program's calls, which run with fake tensors.
+    In an export without Dynamo, return the stack of the program's calls, which run with fake tensors.
     """
     traced = join_stacks((), stack_of_summary(trace_compat.traced_stack()))
     return calling_stack(frame) if not traced and export_compat.is_exporting() else traced
@@ -194,7 +197,7 @@ def _traced(frame: FrameType) -> Stack:
 def stack_of_error(error: BaseException) -> Stack:
     """Return the calls from the program's start to where an exception was raised.
 
-    The traceback has those below the current frame; the stack of this call has those above it.
+    The stack of this call contains the outer calls, the exception's traceback the calls below.
     """
     return (*calling_stack(sys._getframe()), *stack_of_summary(traceback.extract_tb(error.__traceback__)))
 
@@ -220,11 +223,11 @@ def _failure_stack(exception: BaseException) -> Stack:
 
 
 def _failing_kernel(exception: BaseException) -> FailingKernel | None:
-    """Return the function that raised as an operator ran with fake tensors.
+    """Return the function that raised when an operator ran with fake tensors.
 
-    torch only names the operator.
+    torch's error names only the operator.
     """
-    with contextlib.suppress(Exception):  # the text of the error may be code of the program's own
+    with contextlib.suppress(Exception):  # ``str(error)`` may run code of the program
         found = graph_compat.failing_kernel(exception)
         if found is None:
             return None
@@ -238,7 +241,7 @@ def _failing_kernel(exception: BaseException) -> FailingKernel | None:
 def _refused_result(exception: BaseException) -> Stack:
     """Return the line of the result that a higher-order operator refuses.
 
-    torch only names the operator.
+    torch's error names only the operator. The stack is empty if the line is unknown.
     """
     code, place = None, None
     with contextlib.suppress(Exception):  # Dynamo's own state may be half made; the operator is named anyway
@@ -255,8 +258,8 @@ def _stack_of_node(node: Any) -> Stack:
 def _with_columns(stack: Stack, exception: BaseException) -> Stack:
     """Return the stack with the columns of the instructions that Dynamo traced.
 
-    Older versions of torch leave columns out. For a condition, all versions give those of the first operand
-    of ``and`` and ``or``.
+    Older versions of torch leave columns out. For a condition with ``and`` or ``or``, all versions give the
+    columns of the first operand.
     """
     positions = trace_compat.traced_positions(exception)
     return tuple(_placed(frame, positions.get((frame.filename, frame.row))) for frame in stack)
@@ -269,12 +272,12 @@ def _placed(frame: StackFrame, place: Any) -> StackFrame:
 
 
 def _guard_values(frame: FrameType) -> dict[str, str]:
-    """Return expected values that the code of guards does not show.
+    """Return the expected values that the code of guards does not show, by expression.
 
     These are enum members and metadata of tensors.
     """
     values: dict[str, str] = {}
-    with contextlib.suppress(Exception):  # of the program's own code, such as a ``__tensor_flatten__``
+    with contextlib.suppress(Exception):  # the program's own ``__tensor_flatten__`` may raise
         for source, value in trace_compat.pending_values(frame):
             if text := written_value(value, is_metadata=source.endswith(METADATA)):
                 values[source] = text

@@ -1,4 +1,7 @@
-"""The modules that a program imports, and the environment variables that it sets."""
+"""Track the modules that a program imports, and the variables that it sets.
+
+The variables are environment variables.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +18,15 @@ from ..facts import ModulesLoaded, Program, PytestNode
 
 _INSTALLED = re.compile(r"[\\/](site|dist)-packages[\\/]")
 _OURS = ("fullgraph_compiler", "fullgraph_server", "fullgraph_pytest")
-"""Fullgraph's packages: the pytest plugin is imported in every run of a test."""
+"""Fullgraph's own packages. The pytest plugin is among them because every run of a test imports it."""
 _GENERATED = ("torch", "triton")
-"""Packages whose submodules outside of their folders are generated code."""
+"""Packages with generated submodules: those whose files are outside of the package's folder."""
 _SETTERS = ("os", "_collections_abc", "collections.abc")
-"""Modules that set variables for their callers: ``os.environ.update`` is defined in the second one."""
+"""Modules that set variables for their callers; ``os.environ.update`` is in ``_collections_abc``."""
 
 
 class ModuleTracker:
-    """A tracker of the modules imported, and of the variables set, since its creation."""
+    """A tracker of the modules imported and the variables set since its creation."""
 
     def __init__(self, program: Program) -> None:
         filename = program.node.partition("::")[0] if isinstance(program, PytestNode) else program.filename
@@ -36,13 +39,13 @@ class ModuleTracker:
         _watch_variables(self._variables)
 
     def news(self) -> list[ModulesLoaded]:
-        """Return the changes since the last call, if a cheap check finds any."""
+        """Return the changes since the last call, if a cheap check shows any."""
         return self.rest() if self._seen != (len(sys.modules), len(self._variables)) else []
 
     def rest(self) -> list[ModulesLoaded]:
         """Return the changes since the last call.
 
-        Never raises, whatever is in ``sys.modules``.
+        Never raises, whatever ``sys.modules`` contains.
         """
         try:
             return self._look()
@@ -68,7 +71,7 @@ class ModuleTracker:
 def own_modules() -> dict[str, ModuleType]:
     """Return the user's own modules by filename, in the order of their import.
 
-    ``__main__`` is last.
+    ``__main__`` is the last.
     """
     main = sys.modules.get("__main__")
     modules = [module for module in sys.modules.copy().values() if module is not main]
@@ -79,7 +82,7 @@ def own_modules() -> dict[str, ModuleType]:
 def _watch_variables(variables: dict[str, None]) -> None:
     """Record the environment variables that the program's own files set from now on.
 
-    This is an audit hook because a replacement of ``os.putenv`` would appear in graph breaks at its calls.
+    This uses an audit hook: a replacement of ``os.putenv`` would appear in graph breaks at its calls.
     """
 
     # Called for tens of thousands of events: a bound method takes three times as long.
@@ -106,7 +109,7 @@ def _own_source(module: object) -> str | None:
 
 
 def _is_library(name: str, module: object) -> bool:
-    """Tell whether this is a module of an installed package.
+    """Return whether a module belongs to an installed package.
 
     Another process can import such a module by name.
     """
@@ -135,9 +138,9 @@ def _namespace(module: object) -> dict[str, Any]:
 
 
 def _caller(frame: FrameType | None) -> FrameType | None:
-    """Return the innermost frame of code in a file.
+    """Return the innermost frame, from ``frame`` outwards, of code in a file.
 
-    Modules that set variables for their callers do not count.
+    Frames of modules that set variables for their callers are skipped.
     """
     while frame is not None and (
         frame.f_globals.get("__name__") in _SETTERS or frame.f_code.co_filename.startswith("<")

@@ -1,7 +1,8 @@
-"""The tensors bound to names in traced code.
+"""Record the tensors bound to names in traced code.
 
-These are Dynamo's fake tensors, so their sizes are symbolic if those of the graph are. The notes are attached
-to the graph, so an abandoned attempt to trace a frame drops them.
+These are Dynamo's fake tensors, so their sizes are symbolic wherever the graph's sizes are symbolic. The
+notes are attached to the graph, so that they disappear with the graph if Dynamo abandons an attempt to trace
+a frame.
 """
 
 from __future__ import annotations
@@ -21,22 +22,22 @@ from ..trace.stacks import original_function
 from .tensors import short_name
 
 _NOTES = "_fullgraph_names"
-"""The attribute of the graph being traced that holds the notes."""
+"""The attribute with the notes, on the graph that Dynamo is tracing."""
 _TORCH = torch_compat.folder() + os.sep
 
 _TensorInfo: TypeAlias = tuple[Any, Any, Any, Any]
-"""Sizes, strides, dtype and device of a tensor."""
+"""The sizes, strides, dtype and device of a tensor."""
 
 
 def note_names() -> None:
-    """Record the tensors bound to names from now on."""
+    """Start to record the tensors bound to names."""
     names_compat.watch_names(_note)
 
 
 def take_names(graph: Any) -> tuple[tuple[NamedTensor, ...], tuple[Symbol, ...]]:
-    """Return the tensors recorded for a graph, and the symbols of their sizes.
+    """Return the tensors recorded for a graph, and the symbols in their sizes.
 
-    Both are without duplicates.
+    Both are without duplicates. The notes are removed from the graph.
     """
     symbols: dict[tuple[str, str, int | None], None] = {}
     tensors: dict[NamedTensor, None] = {}
@@ -58,7 +59,7 @@ def _note(graph: Any, code: CodeType, name: str, place: Any, variable: Any) -> N
 
 @lru_cache(maxsize=4096)
 def _is_foreign(filename: str) -> bool:
-    """Tell whether a file is not the user's, but torch's own or generated code."""
+    """Return whether a file belongs to torch or is generated, so is not the user's."""
     return filename.startswith((_TORCH, "<"))
 
 

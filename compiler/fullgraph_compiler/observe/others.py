@@ -1,6 +1,6 @@
-"""The unobserved processes that a program starts with ``multiprocessing``.
+"""Count the unobserved processes that a program starts with ``multiprocessing``.
 
-Workers of data loaders, of ``torch.multiprocessing.spawn`` and of pools are among them.
+Among these are workers of data loaders, of ``torch.multiprocessing.spawn`` and of pools.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _getpid = os.getpid  # a program may replace this function
 class OtherProcesses:
     """A counter of processes that may compile without being observed.
 
-    A forked process counts once it calls a compiled function. A process that starts a new Python always
-    counts, since this process cannot know whether it compiles.
+    A forked process counts when it calls a compiled function. A process that starts a new Python interpreter
+    always counts, because this process cannot know whether that process compiles.
     """
 
     def __init__(self) -> None:
@@ -35,11 +35,11 @@ class OtherProcesses:
         BaseProcess.start = start_and_count  # type: ignore[method-assign, assignment]
 
     def called(self) -> None:
-        """Record that this process calls a compiled function."""
+        """Record that the current process, possibly forked, calls a compiled function."""
         if (pid := _getpid()) != self._counted:
             self._counted = pid
             self._forked[:] = (int.from_bytes(self._forked[:], "little") + 1).to_bytes(8, "little")
 
     def count(self) -> int:
-        """Return the number of processes so far."""
+        """Return the number of such processes so far."""
         return self._started + int.from_bytes(self._forked[:], "little")

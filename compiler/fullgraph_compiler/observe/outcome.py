@@ -16,14 +16,14 @@ _T = TypeVar("_T")
 _NOWHERE: Stack = ()
 
 _MACHINERY = ("fullgraph_compiler", "fullgraph_pytest", "importlib", "_frozen_importlib", "_pytest", "pluggy")
-"""Modules that start a program and are not part of it."""
+"""Modules that start a program and are not part of the program."""
 
 
 @dataclass(frozen=True)
 class ProgramOutcome:
     """The outcome of a program.
 
-    ``raised`` are its uncaught exceptions in order, ``hints`` their advice.
+    ``raised`` contains the uncaught exceptions in order, ``hints`` the advice for them.
     """
 
     status: Status
@@ -34,7 +34,7 @@ class ProgramOutcome:
 
 
 def not_started(message: str, *hints: str, stack: Stack = ()) -> ProgramOutcome:
-    """Return the outcome of a target that could not start, with a message."""
+    """Return the outcome of a target that could not start, with an error message."""
     return ProgramOutcome("not-started", problems=(TargetProblem("error", message, hints, stack),))
 
 
@@ -51,7 +51,7 @@ def outcome_of(error: BaseException) -> ProgramOutcome:
 def describe(error: BaseException) -> ProgramRaised:
     """Convert an uncaught exception to a fact.
 
-    Its stack begins with the user's first call.
+    The stack of the fact begins with the user's first call.
     """
     trace = _skip_machinery(error.__traceback__)
     return ProgramRaised(
@@ -66,19 +66,16 @@ def describe(error: BaseException) -> ProgramRaised:
 
 
 def words_of(error: BaseException) -> str:
-    """Return the message of an exception.
-
-    There is a replacement if its ``__str__`` raises.
-    """
+    """Return the message of an exception, or a replacement if ``__str__`` raises."""
     if isinstance(error, SystemExit) and (error.code is None or isinstance(error.code, int)):
         return _asked(lambda: f"the program ended with exit code {error.code}", "")
     return _asked(lambda: str(error), "(its message cannot be shown: its __str__ raises)")
 
 
 def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
-    """Return ``ask()``, or ``otherwise`` if that raises.
+    """Return ``ask()``, or ``otherwise`` if ``ask`` raises.
 
-    Exceptions of a program may override any method.
+    ``ask`` may raise anything, because an exception of a program may override any method.
     """
     try:
         return ask()
@@ -87,9 +84,9 @@ def _asked(ask: Callable[[], _T], otherwise: _T) -> _T:
 
 
 def _skip_machinery(trace: TracebackType | None) -> TracebackType | None:
-    """Return the traceback from the user's first call on.
+    """Return the part of a traceback from the user's first call on.
 
-    The modules that start programs are left out.
+    The calls before it belong to the modules that start programs.
     """
     while trace is not None:
         module = str(trace.tb_frame.f_globals.get("__name__", ""))

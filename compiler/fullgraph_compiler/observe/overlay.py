@@ -1,7 +1,7 @@
-"""Unsaved texts of an editor, which this process uses instead of files.
+"""Make this process use the editor's unsaved texts instead of files.
 
-Imports, scripts, ``inspect`` and tracebacks use these texts. A program that opens a source file as data, and
-processes that the program starts, read the file on disk.
+Imports, scripts, ``inspect`` and tracebacks use these texts. A program that opens a source file as data still
+reads the file on disk, as do processes that the program starts.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from typing import Any
 from ..facts import SourceText
 
 _texts: dict[str, str] = {}
-"""The texts by real path: editor and program may reach a file through different links."""
+"""The texts by real path, because editor and program may reach a file through different links."""
 
 
 def install(texts: tuple[SourceText, ...]) -> None:
     """Make this process use ``texts`` until it ends.
 
-    Patches nothing if there are none.
+    If there are no texts, nothing is patched.
     """
     if not texts:
         return
@@ -35,9 +35,9 @@ def install(texts: tuple[SourceText, ...]) -> None:
 
 
 def read(filename: str) -> bytes:
-    """Return the bytes of a source file or of its unsaved text.
+    """Return the bytes of a source file, or of its unsaved text.
 
-    Raises ``OSError`` as reading a file does.
+    Raises ``OSError`` if the file cannot be read or is not a regular file.
     """
     text = _text_of(filename)
     if text is not None:
@@ -51,7 +51,7 @@ def read(filename: str) -> bytes:
 def encode(text: str) -> bytes:
     """Encode a source text in the encoding that its first lines declare.
 
-    Text that this encoding cannot represent becomes UTF-8, as most editors would save it.
+    If this encoding cannot represent the text, encode it in UTF-8, as most editors would.
     """
     data = text.encode("utf-8", "surrogatepass")
     try:

@@ -1,4 +1,4 @@
-"""Whether a program connects to a server, or starts another program."""
+"""Watch whether a program connects to a server or starts another program."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _EVENTS: Final = frozenset(
         "pty.spawn",
     )
 )
-"""Python's audit events for this; connections that a C library opens have none."""
+"""Python's audit events for connections and new programs. Connections from C libraries raise no event."""
 
 
 class ReachRecorder:
     """A watcher of whether the program connects to a server or starts another program.
 
-    Another run of such a program would have effects outside of this process.
+    If it does, another run of the program would have effects outside of its process again.
     """
 
     def __init__(self) -> None:
@@ -41,8 +41,8 @@ class ReachRecorder:
 
 
 def _is_local(arguments: tuple[Any, ...]) -> bool:
-    """Tell whether an address is a path.
+    """Return whether a socket address is a path, not a host.
 
-    The processes of one program talk to each other by such addresses.
+    The processes of one program talk to each other through such sockets.
     """
     return not (arguments and isinstance(arguments[-1], tuple))

@@ -1,4 +1,4 @@
-"""Recompilations that the program forbids, and whose errors it catches."""
+"""Record recompilations that the program forbids and whose errors it catches."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .stacks import calling_stack
 
 
 class RecompileErrors:
-    """The errors of forbidden recompilations.
+    """A recorder of the errors of forbidden recompilations.
 
-    These are errors of ``error_on_recompile`` and of the stance ``fail_on_recompile``.
+    ``error_on_recompile`` and the stance ``fail_on_recompile`` forbid recompilations.
     """
 
     def __init__(self, listener: TraceListener) -> None:
@@ -30,7 +30,7 @@ class RecompileErrors:
     def caught(self, raised: Iterable[BaseException]) -> Iterator[ProgramRaised]:
         """Yield a fact for each error that the program caught.
 
-        ``raised`` are the errors that ended it.
+        ``raised`` are the errors that ended the program; these were not caught.
         """
         left = [self._listener.refused(error) for error in raised]
         return (fact for fact in self._told if fact.failures not in left)

@@ -1,7 +1,7 @@
-"""Running a file or a module as ``__main__``, as ``python`` does.
+"""Run a file or a module as ``__main__``, like ``python`` does.
 
-The commands are ``python FILE ARGS`` and ``python -m MODULE ARGS``. A file may contain bytecode; a folder or
-a zip file with a ``__main__.py`` is a program as well.
+The equivalent commands are ``python FILE ARGS`` and ``python -m MODULE ARGS``. A file may contain bytecode. A
+folder or a zip file with a ``__main__.py`` is a program as well.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from types import ModuleType, TracebackType
 from typing import Any, Final
 
 _NO_FILE: Final = 2
-"""Python's exit code for a file that it cannot open."""
+"""Python's exit code if the file cannot be opened."""
 
 
 def run(program: str, arguments: Sequence[str], *, module: bool) -> None:
     """Run a program to its end, and raise its exceptions.
 
-    They are shown without Fullgraph's calls.
+    Python will show their tracebacks without Fullgraph's calls.
     """
     main = ModuleType("__main__")
     vars(main).update(__builtins__=builtins, __annotations__={})

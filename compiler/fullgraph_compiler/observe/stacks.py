@@ -1,4 +1,4 @@
-"""Stacks of the program's own calls."""
+"""Get stacks of the program's own calls."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from ..compat import torch_compat
 from ..facts import Stack, StackFrame
 
 _BETWEEN = ("fullgraph_compiler.verify.calls", "fullgraph_compiler.compat.trace_compat")
-"""Modules with wrapper functions between a program and the functions that it calls."""
+"""Modules whose wrapper functions stand between a program and the functions that the program calls."""
 
 
 def calling_stack(frame: FrameType | None) -> Stack:
     """Return the calls that led to ``frame``, outermost first.
 
-    Calls of torch and Fullgraph are left out.
+    Calls of functions of torch and Fullgraph are left out.
     """
     while frame is not None and _is_machinery(frame):
         frame = frame.f_back

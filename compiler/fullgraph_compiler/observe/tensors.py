@@ -32,7 +32,7 @@ class TensorFactory:
 def short_name(dtype: torch.dtype) -> str:
     """Return the short name of a dtype in torch's graphs, such as ``f32``.
 
-    If it has none, return its whole name.
+    If the dtype has no short name, return its whole name.
     """
     return dtypes.short_name(str(dtype))
 

@@ -1,4 +1,4 @@
-"""Values of the program as short texts, without running its code."""
+"""Write values of the program as short texts, without running the program's code."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _PLAIN: Final = (bool, int, float, complex, str, bytes, NoneType, torch.dtype, t
 def written_value(value: Any, *, is_metadata: bool) -> str:
     """Return the text of an enum member, such as ``Phase.DECODE``.
 
-    With ``is_metadata``, also of plain values. Empty for other values, and for a text that is too long.
+    With ``is_metadata``, also return the text of plain values. Empty for all other values, and if the text is
+    too long.
     """
     text = _member(value) or (_written(value) if is_metadata else "")
     return text if len(text) <= _LONGEST else ""

@@ -1,4 +1,4 @@
-"""The log of an observed program: torch's log, with data of the process."""
+"""Write the log of an observed program: torch's log, with data of the process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .live import is_relevant, look
 from .names import note_names
 
 _INDUCTOR_BEGINS: Final = "before_pre_grad_graph"
-"""The first record of TorchInductor about a graph."""
+"""The name of the first record that TorchInductor writes about a graph."""
 
 
 def write_log(folder: str) -> None:
@@ -26,7 +26,8 @@ def write_log(folder: str) -> None:
 class _RecordCompleter:
     """A filter that completes the records of this process.
 
-    The first records of Dynamo and of TorchInductor show that these are loaded, and can be patched.
+    The first record of Dynamo shows that Dynamo is loaded and can be patched. The same applies to
+    TorchInductor.
     """
 
     def __init__(self) -> None:
@@ -34,7 +35,10 @@ class _RecordCompleter:
         self._is_incomplete = False
 
     def completed(self, record: logging.LogRecord) -> logging.LogRecord:
-        """Return a record with the data that only this process has. Never raises."""
+        """Return a record with the data that only this process has.
+
+        Never raises.
+        """
         try:
             return self._completed(record, record.metadata)  # type: ignore[attr-defined]
         except Exception as error:

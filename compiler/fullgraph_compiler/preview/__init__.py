@@ -1,7 +1,7 @@
-"""Previews: kernels for an absent GPU.
+"""Previews: kernels for a GPU that this machine does not have.
 
-Each graph is moved to the GPU and compiled for it, while the program runs the graph uncompiled. This torch
-compiles it (:mod:`.here`), or the torch of another interpreter (:mod:`.elsewhere`).
+Each graph is moved to the GPU and compiled for it, while the program runs the graph uncompiled. The compiler
+is the torch of this process (:mod:`.here`) or the torch of another interpreter (:mod:`.elsewhere`).
 
 - ``here``: write kernels with the torch of this process
 - ``elsewhere``: write graphs as programs, for an interpreter whose torch can write the kernels
@@ -20,9 +20,9 @@ from .here import LocalPreview
 
 
 def preview_of(request: RunRequest) -> LocalPreview | DeferredPreview | None:
-    """Return the preview for a request with a ``device``.
+    """Return the preview for a request that names a ``device``.
 
-    ``None`` without a device, or if no preview is possible.
+    ``None`` if the request names no device, or if no preview is possible.
     """
     if not request.switches.device:
         return None
@@ -34,9 +34,9 @@ def preview_of(request: RunRequest) -> LocalPreview | DeferredPreview | None:
 
 
 def no_preview(request: RunRequest) -> tuple[str, ...]:
-    """Return why the request's ``device`` cannot be previewed, as a sentence.
+    """Return why the request's ``device`` cannot be previewed, as one sentence.
 
-    Nothing without a device.
+    Empty if the request names no device.
     """
     if not request.switches.device:
         return ()

@@ -1,8 +1,8 @@
-"""The choice of the attention kernel on a GPU.
+"""Choose the attention kernel that a GPU would use.
 
-torch without a driver uses the slowest kernel. The rules are those of
+Without a driver, torch would use the slowest kernel. The rules here are those of
 ``aten/src/ATen/native/transformers/cuda/sdp_utils.cpp`` for commonly used kernels; ``docs/preview.md`` has
-measurements on a device.
+measurements on a real GPU.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ _torch_attention = functional.scaled_dot_product_attention
 _HALF = (torch.float16, torch.bfloat16)
 _WIDEST = 256
 _MASKED = -65504.0
-"""The value that torch adds to masked scores for cuDNN, for any dtype."""
+"""The value that torch adds to masked scores for cuDNN, whatever the dtype."""
 
 
 def choose(graph: GraphModule) -> None:
-    """Make the attention in a graph use the kernel that it would use on the GPU."""
+    """Make the attention in a graph use the kernel that a GPU would use."""
     targets = (_torch_attention, torch.ops.aten.scaled_dot_product_attention.default)
     for module in graph.modules():
         if isinstance(module, GraphModule):
@@ -83,7 +83,7 @@ def _kernel(
     dropout: float,
     is_causal: bool,
 ) -> str:
-    """Return the kernel: ``cudnn``, ``flash``, ``efficient`` or ``math``."""
+    """Return the name of the kernel: ``cudnn``, ``flash``, ``efficient`` or ``math``."""
     width, length = query.size(-1), query.size(-2)
     if not query.is_cuda or query.dim() != 4 or query.dtype is torch.float64:
         return "math"
@@ -99,15 +99,15 @@ def _kernel(
 
 
 def _prefers_cudnn() -> bool:
-    """Tell whether torch prefers cuDNN on this GPU.
+    """Return whether torch prefers cuDNN on this GPU.
 
-    In supported versions, it does so on data-center GPUs since Hopper.
+    The supported versions of torch prefer cuDNN on data-center GPUs from Hopper on.
     """
     return torch.cuda.get_device_capability() in ((9, 0), (10, 0))
 
 
 def _for_cudnn(mask: torch.Tensor | None, query: torch.Tensor) -> torch.Tensor | None:
-    """Convert a mask for the cuDNN kernel: to values that it adds to the scores."""
+    """Convert a mask for the cuDNN kernel, to values that are added to the scores."""
     if mask is None or mask.dtype is not torch.bool:
         return mask
     masked = torch.full((), _MASKED, dtype=query.dtype, device=query.device)
@@ -115,7 +115,7 @@ def _for_cudnn(mask: torch.Tensor | None, query: torch.Tensor) -> torch.Tensor |
 
 
 def _for_efficient(mask: torch.Tensor | None, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor | None:
-    """Convert a mask for the memory-efficient kernel, to the shape of the scores."""
+    """Convert a mask for the memory-efficient kernel: it gets the shape of the scores."""
     if mask is None:
         return None
     if mask.dtype is torch.bool:

@@ -1,4 +1,4 @@
-"""Compilation of generated kernels to machine code, for an absent GPU."""
+"""Compile generated kernels to machine code, for a GPU that is absent."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from ..facts import CodeGenerated, Kernel, KernelCompiled
 _FIGURE = re.compile(r"(?P<name>[A-Z]+):(?P<figure>\d+)")
 _FIGURE_OF_AMD = re.compile(r"^\s*\.(?P<name>vgpr(_spill)?_count):\s*(?P<figure>\d+)", re.MULTILINE)
 _REGISTER = 4
-"""The size of a register in bytes, to convert spilled bytes to registers."""
+"""The number of bytes of a register, to convert spilled bytes to registers."""
 
 _log = logging.getLogger(__name__)
 
 
 def build(codes: Iterable[CodeGenerated]) -> Iterator[KernelCompiled]:
-    """Compile the Triton kernels of generated code, each once, without loading them."""
+    """Compile each Triton kernel of generated code once, without loading it."""
     for code in codes:
         for kernel in {
             kernel.name: kernel for kernel in code.kernels if kernel.language == "triton"
@@ -51,7 +51,7 @@ def _built(filename: str, kernel: Kernel) -> KernelCompiled:
 def _usage(machine_code: bytes) -> dict[str, int]:
     """Return resource usage per thread: ``REG``, and ``STACK`` and ``LOCAL`` in bytes.
 
-    Empty if NVIDIA's tool is missing.
+    Empty if NVIDIA's tool ``cuobjdump`` is missing or fails.
     """
     with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
         file.write(machine_code)

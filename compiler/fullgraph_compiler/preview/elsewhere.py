@@ -1,4 +1,4 @@
-"""Previews by another interpreter, whose torch can write kernels for a GPU."""
+"""Previews for which another interpreter's torch writes the kernels."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ class DeferredPreview:
         self._folder = Path(tempfile.mkdtemp(prefix="graphs-"))
 
     def prepare(self) -> None:
-        """Replace the program's backends."""
+        """Replace the program's backends by one that saves the graphs."""
         GraphKeeper(self._folder).install()
 
     def first(self) -> RanDry:
-        """Return the fact that the run is dry, to be reported before the program runs."""
+        """Return the fact that the run is dry, to report before the program runs."""
         return RanDry(self._device)
 
     def rest(self) -> Iterator[Fact]:
-        """Yield the graphs after the program ran.
+        """Yield one fact with all written graphs, after the program has run.
 
-        For each graph that cannot be written, yield a problem.
+        Before it, yield a problem for each graph that could not be saved.
         """
         for graph in unsaved(self._folder):
             yield TargetProblem("warning", f"graph {graph.compile_id} cannot be saved: {graph.reason}")

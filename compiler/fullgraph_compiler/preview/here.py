@@ -1,4 +1,4 @@
-"""Previews by the torch of this process."""
+"""Previews for which the torch of this process writes the kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .moving import for_gpu
 class LocalPreview:
     """A preview that simulates a device in this process.
 
-    It compiles TorchInductor's kernels for the device.
+    TorchInductor's kernels are compiled for this device.
     """
 
     def __init__(self, device: str) -> None:
@@ -37,15 +37,15 @@ class LocalPreview:
             self._limits += ("A torch built for ROCm may behave differently.",)
 
     def first(self) -> RanDry:
-        """Return the fact that the run is dry, to be reported before the program runs."""
+        """Return the fact that the run is dry, to report before the program runs."""
         return RanDry(self._device, self._limits)
 
     def take(self, facts: Sequence[Fact]) -> None:
-        """Record the generated code among the facts of the run."""
+        """Record the generated code that is among the facts of the run."""
         self._codes += (fact for fact in facts if isinstance(fact, CodeGenerated))
 
     def rest(self) -> Iterator[Fact]:
-        """Yield the compiled kernels, then a fact with what only the device can show."""
+        """Yield the compiled kernels, then a fact with what only the real GPU can show."""
         if not self._codes:
             return
         tried = False

@@ -1,8 +1,8 @@
-"""Moving of graphs from the CPU to the GPU, for programs that run on the CPU.
+"""Move graphs from the CPU to the GPU, for programs that run on the CPU.
 
-A program that asks for a GPU gets tensors on it, and its graphs stay unchanged. The graphs of other programs,
-such as an example call (``f32[8]``), would be compiled for the CPU: they are moved as a whole, before
-AOTAutograd.
+A program that asks for a GPU gets tensors on the GPU, and its graphs stay unchanged. The graphs of all other
+programs, such as an example call (``f32[8]``), would be compiled for the CPU; so they are moved as a whole,
+before AOTAutograd.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _GPU = torch.device("cuda", 0)
 
 
 def for_gpu(graph: GraphModule, inputs: Sequence[Any]) -> tuple[GraphModule, list[Any]]:
-    """Return a copy of one of Dynamo's graphs, with inputs, to compile for the GPU.
+    """Return a copy of a graph of Dynamo and its inputs, to compile for the GPU.
 
-    Both are on the GPU. If the graph already has a tensor there, the devices stay those of the program.
+    Both are on the GPU. If the graph already has a tensor on a GPU, all devices stay unchanged.
     """
     tensors = [*_constants(graph).values(), *(item for item in inputs if isinstance(item, torch.Tensor))]
     copied = copy.deepcopy(graph, {id(tensor): tensor for tensor in tensors})

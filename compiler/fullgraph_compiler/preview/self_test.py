@@ -1,7 +1,7 @@
 """A program with a function for each feature of a preview.
 
-If the report of a run has no kernels for a function, previews with that torch do not support the feature.
-``fullgraph devices --check`` shows this as a table.
+If the report of its run has no kernels for a function, previews with this torch do not support the feature.
+``fullgraph devices --check`` shows the result as a table.
 """
 
 # mypy: disable-error-code="untyped-decorator"
@@ -19,7 +19,7 @@ _GPU = "cuda" if torch.cuda.is_available() else "cpu"
 
 @torch.compile
 def pointwise_and_reduction(x: torch.Tensor) -> torch.Tensor:
-    """Compute a pointwise kernel and a reduction."""
+    """Compute a pointwise operation and reductions."""
     return (x * 2).softmax(-1).sum()
 
 
@@ -31,21 +31,21 @@ def backward(x: torch.Tensor) -> torch.Tensor:
 
 @torch.compile(dynamic=True)
 def dynamic_sizes(x: torch.Tensor) -> torch.Tensor:
-    """Compute with kernels for symbolic sizes."""
+    """Compute a result with kernels for symbolic sizes."""
     return x.cos().sum(0)
 
 
 @torch.compile
 def attention(x: torch.Tensor) -> torch.Tensor:
-    """Compute attention, for which torch chooses among kernels."""
+    """Compute attention, for which torch chooses among several kernels."""
     return functional.scaled_dot_product_attention(x * 2, x, x, is_causal=True) + 1
 
 
 @torch.compile(mode="max-autotune-no-cudagraphs")
 def matrix_product_templates(x: torch.Tensor) -> torch.Tensor:
-    """Compute a matrix product with templates.
+    """Compute a matrix product, for which TorchInductor has several templates.
 
-    TorchInductor chooses among them by measurement.
+    TorchInductor chooses among the templates by measurement.
     """
     return (x @ x).relu()
 

@@ -18,14 +18,14 @@ from . import processes
 
 _CHUNK = 1 << 20
 _WATCH_SECONDS = 0.1
-"""The interval of checks of the children's memory."""
+"""The seconds between two checks of the children's memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChildResult:
-    """How a child ended.
+    """How a child ended: with an answer, with an exit code, or by exceeding a limit.
 
-    It had an answer, an exit code (negative for a signal), or exceeded a limit.
+    The exit code is negative for a signal.
     """
 
     answer: Any = None
@@ -43,7 +43,7 @@ class ChildResult:
 class ForkedChild:
     """A child process that computes ``work()`` within limits on time and memory.
 
-    ``seconds`` and ``memory`` (in bytes) are the limits. The caller must call :meth:`end`.
+    The limits are ``seconds`` and ``memory`` (in bytes). The caller must call :meth:`end`.
     """
 
     def __init__(self, work: Callable[[], Any], seconds: float | None, memory: int | None = None) -> None:
@@ -66,7 +66,7 @@ class ForkedChild:
         self.death = os.pidfd_open(self.pid)
 
     def read(self) -> bool:
-        """Read the available data; return whether the pipe is at its end."""
+        """Read the available data of the answer; return whether the pipe is at its end."""
         with contextlib.suppress(BlockingIOError):
             while chunk := os.read(self.reader, _CHUNK):
                 self._data += chunk
@@ -74,7 +74,7 @@ class ForkedChild:
         return False
 
     def overspends(self) -> bool:
-        """Tell whether the child and its descendants exceed the memory limit."""
+        """Return whether the child and its descendants exceed the memory limit."""
         self.out_of_memory = self.memory is not None and processes.uses_more_than(self.pid, self.memory)
         return self.out_of_memory
 
@@ -100,18 +100,18 @@ class ForkedChild:
 def run_child(
     work: Callable[[], Any], seconds: float | None = None, memory: int | None = None
 ) -> ChildResult:
-    """Compute ``work()`` in a child, and wait for it.
+    """Compute ``work()`` in a child, and wait for the child.
 
-    ``seconds`` and ``memory`` (in bytes) are limits.
+    ``seconds`` and ``memory`` (in bytes) are its limits.
     """
     _, ended = next(ends_of({ForkedChild(work, seconds, memory)}))
     return ended
 
 
 def ends_of(children: set[ForkedChild]) -> Iterator[tuple[ForkedChild, ChildResult]]:
-    """Yield the children in the order in which they end.
+    """Yield each child and its result, in the order in which the children end.
 
-    The caller may add more to the set meanwhile.
+    The caller may add children to the set during the iteration.
     """
     while children:
         child = wait_for(children)
@@ -120,7 +120,7 @@ def ends_of(children: set[ForkedChild]) -> Iterator[tuple[ForkedChild, ChildResu
 
 
 def wait_for(children: set[ForkedChild]) -> ForkedChild:
-    """Wait for the next child that ended or exceeded a limit, and return it."""
+    """Wait until a child ends or exceeds a limit, and return this child."""
     with selectors.DefaultSelector() as selector:
         for child in children:
             selector.register(child.reader, selectors.EVENT_READ, child)

@@ -1,4 +1,4 @@
-"""Detection of a GPU without opening it."""
+"""Find out whether there is a GPU, without opening it."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import sys
 from typing import Final
 
 GPU_DEVICES: Final = ("/dev/nvidiactl", "/dev/kfd")
-"""The device files that every process with a GPU has open, on Linux."""
+"""The device files that every process that uses a GPU has open, on Linux."""
 
 
 def has_gpu() -> bool:
-    """Tell whether torch may find a GPU; torch's own check would open the GPU."""
+    """Return whether torch may find a GPU; torch's own check would open the GPU."""
     import torch
 
     if torch.version.cuda is None and torch.version.hip is None:

@@ -18,21 +18,21 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def die_with_parent(parent: int) -> None:
-    """Have the kernel kill this process as soon as its parent ends (prctl(2))."""
+    """Make the kernel kill this process as soon as its parent ends (prctl(2))."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent ended before the request to the kernel
         os._exit(1)
 
 
 def adopt_orphans() -> None:
-    """Become the parent of all descendants whose own parents end (prctl(2))."""
+    """Make this process the parent of descendants whose own parents end (prctl(2))."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def prefer_for_oom_kill() -> None:
-    """Make this process the first to be killed if memory runs out (proc(5)).
+    """Make the kernel kill this process first, before the editor, if memory runs out.
 
-    It dies before the editor.
+    See ``oom_score_adj`` in proc(5).
     """
     with contextlib.suppress(OSError), open("/proc/self/oom_score_adj", "w") as file:
         file.write("1000")
@@ -55,7 +55,7 @@ def descendants(pid: int) -> Iterator[int]:
 
 
 def uses_more_than(pid: int, limit: int) -> bool:
-    """Tell whether a process and its descendants exceed ``limit`` bytes of memory."""
+    """Return whether a process and its descendants exceed ``limit`` bytes of memory."""
     family = [pid, *descendants(pid)]
     # The cheap sum counts shared memory once for each process; the exact sum takes milliseconds.
     return sum(map(_resident, family)) > limit and sum(map(_proportional, family)) > limit
@@ -64,7 +64,7 @@ def uses_more_than(pid: int, limit: int) -> bool:
 def peak_memory() -> int:
     """Return the peak of this process's resident set in bytes.
 
-    A forked child starts counting at the fork.
+    In a forked child, the peak is counted from the fork on.
     """
     import resource  # not on Windows
 
@@ -73,12 +73,12 @@ def peak_memory() -> int:
 
 
 def threads() -> int:
-    """Return the number of threads of this process, including native libraries."""
+    """Return the number of threads of this process, native libraries' included."""
     return len(os.listdir("/proc/self/task"))
 
 
 def has_open(devices: Collection[str]) -> bool:
-    """Tell whether this process has one of these device files open."""
+    """Return whether this process has one of these device files open."""
     for name in os.listdir("/proc/self/fd"):
         with contextlib.suppress(OSError):
             if os.readlink(f"/proc/self/fd/{name}") in devices:
@@ -97,9 +97,9 @@ def _resident(pid: int) -> int:
 
 
 def _proportional(pid: int) -> int:
-    """Return the proportional set size (``Pss``) in bytes.
+    """Return the proportional set size (``Pss``) of a process in bytes.
 
-    It splits shared memory among its users.
+    It divides shared memory among the processes that use it.
     """
     with contextlib.suppress(OSError), open(f"/proc/{pid}/smaps_rollup") as file:
         for line in file:

@@ -1,4 +1,4 @@
-"""Repros of recorded calls: Python files that repeat a call."""
+"""Write repros of recorded calls: Python files that repeat a call."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _HOLDS = "ARGUMENTS contains everything passed to the call, and the method's obj
 
 
 def write(call: RecordedCall, fault: FaultLocated, environment: str) -> str:
-    """Return the whole repro as Python text.
+    """Return the text of a repro.
 
-    It checks by itself whether the call still fails in the same way.
+    The repro checks whether the call still fails in the same way.
     """
     failure = fault.failure
     line = failure.message.splitlines()[0] if failure.message else ""

@@ -1,4 +1,4 @@
-"""Recording of a call of a compiled function, to repeat it in another process."""
+"""Record a call of a compiled function, to repeat it in another process."""
 
 from __future__ import annotations
 
@@ -21,12 +21,13 @@ _CALLS = frozenset({"__call__", "_call_impl", "_wrapped_call_impl"})
 
 @dataclass(frozen=True, slots=True)
 class RecordedCall:
-    """A call, with the part of the program that it needs.
+    """A call, with the part of the program that the call needs.
 
     ``callee`` is a Python expression for the called function: a name in ``preamble``, ``owner``, or an
     attribute of ``owner``. ``arguments`` is the pickle of ``(owner, args, kwargs)``; ``modules`` are the
-    program's own modules that it refers to. ``is_compiled`` says whether the definition of ``callee`` already
-    compiles it; if not, ``options`` are those to pass to ``torch.compile``.
+    program's own modules to which this pickle refers. ``is_compiled`` says whether the definition of
+    ``callee`` already compiles the function; if it does not, ``options`` are the options to pass to
+    ``torch.compile``.
     """
 
     callee: str
@@ -36,7 +37,7 @@ class RecordedCall:
     is_compiled: bool
     options: dict[str, Any]
     place: Stack
-    """The first line of the function."""
+    """The location of the first line of the function."""
 
 
 def record_call(
@@ -44,8 +45,8 @@ def record_call(
 ) -> RecordedCall:
     """Record a call of a function that was passed to ``torch.compile``.
 
-    ``options`` are those of ``torch.compile``. Raises :class:`UnreadableError` if the function is not at top
-    level, or an argument cannot be pickled.
+    ``options`` are the options of ``torch.compile``. Raises :class:`UnreadableError` if the function is not
+    at the top level of a file, or if an argument cannot be pickled.
     """
     modules = own_modules()
     names = {module.__name__ for module in modules.values()} | {"__main__"}
@@ -74,7 +75,7 @@ def record_call(
 def _named(function: Callable[..., Any], modules: dict[str, types.ModuleType]) -> tuple[str, Any]:
     """Return a function's qualified name in its file, and the object with this name.
 
-    Raises :class:`UnreadableError` if no module has such a name.
+    Raises :class:`UnreadableError` if none of the program's own modules has such a name.
     """
     name = getattr(function, "__qualname__", "<object>")
     for module in modules.values():
@@ -94,19 +95,19 @@ def _place(function: Any) -> Stack:
 
 
 class _CallPickler:
-    """A pickler that records the program's own classes and functions in the pickle."""
+    """A pickler that notes which classes and functions of the program a pickle needs."""
 
     def __init__(self, own: set[str]) -> None:
         self.used: set[str] = set()
-        """The names of the modules that define these classes and functions."""
+        """The names of the modules that define the noted classes and functions."""
         self.wanted: set[str] = set()
-        """The top-level names of these classes and functions."""
+        """The top-level names of the noted classes and functions."""
         self._own = own
 
     def dumps(self, value: Any) -> bytes:
         """Return the pickle of a value.
 
-        Raises :class:`UnreadableError` if it cannot be pickled.
+        Raises :class:`UnreadableError` if the value cannot be pickled.
         """
         noted = self._note
 

@@ -1,4 +1,4 @@
-"""The program that a debugger starts: example calls without observation."""
+"""The program that a debugger starts: run example calls without observation."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..facts import Examples, from_json
 
 
 def run(text: str) -> None:
-    """Run the example calls in ``text``, an :class:`Examples` as JSON.
+    """Run the example calls in ``text``, the JSON of an :class:`Examples`.
 
-    Raises the first error of the calls, or ``SystemExit`` with a message for a problem with the file.
+    Raises the first error of the calls, or ``SystemExit`` with a message if there is a problem with the file.
     """
     examples = from_json(json.loads(text))
     assert isinstance(examples, Examples)

@@ -1,7 +1,7 @@
-"""JSON-RPC 2.0 with Content-Length framing, over hidden descriptors.
+"""JSON-RPC 2.0 with Content-Length framing, on descriptors hidden from user code.
 
-User code does not see the descriptors. The standard library has no such framing, and the user's process may
-import nothing else.
+This module exists because the standard library has no such framing, and Fullgraph must not import anything
+else into the user's process.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ _exit, _fstat, _getpid = os._exit, os.fstat, os.getpid
 
 
 class ServerChannel:
-    """The worker's end of the connection to the server. Sending is thread-safe.
+    """The worker's end of the connection to Fullgraph's server.
 
-    If the program closes the connection, ``on_lost`` is called and the process exits with ``CHANNEL_LOST``.
+    Sending is thread-safe. If the program closes the connection, ``on_lost`` is called and the process exits
+    with ``CHANNEL_LOST``.
     """
 
     def __init__(
@@ -42,8 +43,9 @@ class ServerChannel:
     def take_standard_streams(cls, on_lost: Callable[[], None], stdin: int | None) -> ServerChannel:
         """Claim descriptors 0 and 1 for the protocol, before any user code is imported.
 
-        Afterwards descriptor 1 is standard error, so that output of ``print``, of ``puts`` in native code and
-        of child processes cannot reach the protocol. Descriptor 0 is ``stdin``, or empty without one.
+        Afterwards, descriptor 1 is standard error, so that the output of ``print``, of ``puts`` in native
+        code and of child processes cannot reach the protocol. Descriptor 0 becomes ``stdin``, or the null
+        device if ``stdin`` is ``None``.
         """
         channel = cls(os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb"), on_lost)
         os.dup2(2, 1)
@@ -58,11 +60,11 @@ class ServerChannel:
         return channel
 
     def adopt(self) -> None:
-        """Let this forked child send instead of its parent, which waits for it."""
+        """Let this forked child send messages instead of its parent, which waits for it."""
         self._owner = _getpid()
 
     def read(self) -> dict[str, Any] | None:
-        """Return the next message, or ``None`` if the server closed the connection."""
+        """Return the next message, or ``None`` if the server has closed the connection."""
         length = 0
         while True:
             line = self._reader.readline()
@@ -84,11 +86,14 @@ class ServerChannel:
         self._send({"method": method, "params": params})
 
     def respond(self, request: Any, result: Any) -> None:
-        """Send the result of the request with this id."""
+        """Send a result as the response to the request with the id ``request``."""
         self._send({"id": request, "result": result})
 
     def fail(self, request: Any, message: str) -> None:
-        """Answer the request with this id by an error with a message for the user."""
+        """Send an error as the response to the request with the id ``request``.
+
+        ``message`` is for the user.
+        """
         self._send({"id": request, "error": {"code": -32000, "message": message}})
 
     def _send(self, message: dict[str, Any]) -> None:

@@ -1,25 +1,29 @@
 """The fork server: it imports torch once, and forks a worker for each run.
 
-It also imports libraries, and ends leftover processes. It exchanges JSON messages with the server over a Unix
-socket that preserves message boundaries (descriptor 0). Messages from the server:
+It also imports libraries, and ends leftover processes. Over a Unix socket that preserves message boundaries
+(descriptor 0), it exchanges JSON messages with Fullgraph's server: the language server or a command. Messages
+from Fullgraph's server:
 
 - ``{"warm": [library, ...], "ahead": false, "folder": "..."}``: import libraries, with temporary files in the
-  folder, and with ``ahead`` also warm Dynamo up for later runs. It can be sent again. The answer is
-  ``{"ready": {"problem": "", "unsafe": ""}}``.
+  folder; with ``ahead``, also warm Dynamo up for later runs. This message may be sent several times. The
+  answer is ``{"ready": {"problem": "", "unsafe": ""}}``.
 - ``{"fork": id, "cwd": "...", "folder": "...", "memory": bytes | null}`` with two or three descriptors: the
   worker's channel, its output and, if it has any, its input. The answer is ``{"forked": id, "pid": pid}``.
-- ``{"kill": id}`` and ``{"abort": id}``
+- ``{"kill": id}`` and ``{"abort": id}``: send SIGKILL or SIGABRT to a worker
 - ``{"stay": seconds, "path": "..."}`` with the socket that listens at the path
 
-Messages to the server: ``{"exceeded": id}`` for a worker that exceeded its memory limit and gets SIGABRT, and
-``{"exited": id, "code": code}``.
+Messages to Fullgraph's server: ``{"exceeded": id}`` if a worker exceeded its memory limit and gets SIGABRT,
+and ``{"exited": id, "code": code}``.
 
-After ``stay``, the fork server detaches from the server that started it, and waits this many seconds for
-another server of the same user to connect. It sends that one ``{"ready": ..., "pid": pid, "mark": "..."}``
-without a request, or closes the connection if an imported file has changed.
+After ``stay``, the fork server detaches from the server that started it, and waits this many seconds until
+another server of the same user connects. Without a request, it sends ``{"ready": ..., "pid": pid, "mark":
+"..."}`` to this server. If an imported file has changed, it closes the connection instead.
 
-It never starts a thread, opens a GPU or runs user code; after the imports it checks this (``unsafe``).
-Exit codes: 0 when the server has gone, :data:`ENVIRONMENT_CHANGED` when packages were installed or removed.
+The fork server never starts a thread, opens a GPU or runs user code; after the imports it checks whether a
+library did (``unsafe``).
+
+Exit codes: 0 if Fullgraph's server has gone, :data:`ENVIRONMENT_CHANGED` if packages were installed or
+removed.
 """
 
 from __future__ import annotations
@@ -51,11 +55,11 @@ ENVIRONMENT_CHANGED = 3
 
 _MESSAGE_BYTES = 1 << 20
 _WATCH_SECONDS = 0.2
-"""The interval at which the workers' memory is checked."""
+"""The seconds between two checks of the workers' memory."""
 
 
 def serve() -> NoReturn:
-    """Serve until the server has gone."""
+    """Serve Fullgraph's servers, one after another, until no server is left."""
     control = socket.socket(fileno=os.dup(0))
     processes.adopt_orphans()
     server = _ForkLoop(control)
@@ -101,7 +105,7 @@ class _ForkLoop:
         self._selector.register(self._signalled, selectors.EVENT_READ)
 
     def serve(self) -> None:
-        """Serve until the server sends ``stay``; exit if the server has gone."""
+        """Serve until Fullgraph's server sends ``stay``; exit if that server has gone."""
         try:
             self._loop()
         except OSError:
@@ -113,7 +117,7 @@ class _ForkLoop:
         self._control.close()
 
     def prepare(self) -> None:
-        """Do the slow work of a first compilation now, unless a server is already waiting."""
+        """Do the slow work of a first compilation now, unless a server already waits."""
         assert self._stay is not None
         if _has_client(self._stay.listener):
             return
@@ -123,9 +127,9 @@ class _ForkLoop:
             self._leave()
 
     def wait_for_client(self) -> None:
-        """Wait for another server of the same user, or exit.
+        """Wait until another server of the same user connects.
 
-        It exits if no server connects, or if an import is outdated.
+        Exit if no server connects in time, or if an imported file is outdated.
         """
         assert self._stay is not None
         client = _accept(self._stay.listener, self._stay.path, self._stay.seconds)
@@ -134,7 +138,7 @@ class _ForkLoop:
         self._forget_stay()
         self._control = client
         self._selector.register(client, selectors.EVENT_READ)
-        with contextlib.suppress(OSError):  # the client has gone, which the loop notices
+        with contextlib.suppress(OSError):  # the server has gone, which the loop notices
             mark = os.environ.get("FULLGRAPH_FORK_SERVER", "")
             self._send(ready={"problem": "", "unsafe": ""}, pid=os.getpid(), mark=mark)
 
@@ -158,7 +162,7 @@ class _ForkLoop:
         os._exit(0)
 
     def _forget_stay(self) -> None:
-        """Remove and close the listening socket, so that no other server connects."""
+        """Remove and close the listening socket, so that no further server connects."""
         assert self._stay is not None
         with contextlib.suppress(OSError):
             os.unlink(self._stay.path)
@@ -170,7 +174,7 @@ class _ForkLoop:
         return _packages_stamp() != self._packages or self._imported.is_outdated()
 
     def _end_all(self) -> None:
-        """Kill every worker with its descendants, and remove the run folders."""
+        """Kill every worker with its descendants, and remove the workers' run folders."""
         for pid in self._workers:
             _kill_group(pid)
         self._end_orphans(keep=frozenset())
@@ -234,7 +238,7 @@ class _ForkLoop:
         _seed_numpy()
 
     def _reap(self) -> None:
-        """Report the workers that ended, and kill their leftover processes."""
+        """Report the workers that have ended, and kill the processes that they left."""
         ended = []
         with contextlib.suppress(ChildProcessError):
             while (child := os.waitpid(-1, os.WNOHANG))[0]:
@@ -248,9 +252,9 @@ class _ForkLoop:
             self._send(exited=worker.id, code=code)
 
     def _end_orphans(self, keep: Container[int]) -> None:
-        """Kill leftover processes of ended workers until none is left.
+        """Kill the processes that ended workers left, until none is left.
 
-        This process has adopted them.
+        The fork server has adopted these processes. Processes in ``keep`` stay alive.
         """
         while orphans := [pid for pid in processes.children(os.getpid()) if pid not in keep]:
             for pid in orphans:
@@ -274,7 +278,7 @@ class _ForkLoop:
 def _seed_numpy() -> None:
     """Seed NumPy's generator as its import does, so that forks draw different numbers.
 
-    Python reseeds its own generator after a fork. A seed that a library has set is not changed.
+    Python itself reseeds only its own generator after a fork. A seed that a library has set is not changed.
     """
     random = sys.modules.get("numpy.random")
     with contextlib.suppress(AttributeError):  # NumPy before 1.24
@@ -283,9 +287,9 @@ def _seed_numpy() -> None:
 
 
 def _detach() -> None:
-    """Continue as a process that is not a child of the server.
+    """Continue as a process that is not a child of Fullgraph's server.
 
-    No descriptor of the server is open in it.
+    The new process has no descriptor of that server open.
     """
     if os.fork():
         os._exit(0)
@@ -301,8 +305,8 @@ def _detach() -> None:
 def _accept(listener: socket.socket, path: str, seconds: float) -> socket.socket | None:
     """Return a matching process's first connection within ``seconds``, or ``None``.
 
-    ``_is_alike`` says whether a process matches. If the socket is gone from its path, nobody else can
-    connect: its last client only wanted to end this process.
+    ``_is_alike`` says whether a process matches. Return ``None`` also if the socket is gone from its path:
+    nobody else can connect then, and the process that connected last only wanted to end this process.
     """
     listener.settimeout(seconds)
     with contextlib.suppress(OSError):
@@ -326,7 +330,8 @@ def _has_client(listener: socket.socket) -> bool:
 def _is_alike(client: socket.socket) -> bool:
     """Return whether a connection's peer has the same user and sees the same files.
 
-    A run whose files are covered is in other namespaces: a worker forked here would not be covered.
+    A run whose files are covered is in other namespaces. A worker forked here for such a run would not be
+    covered.
     """
     credentials = client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
     pid, user, _ = struct.unpack("3i", credentials)
@@ -357,13 +362,13 @@ def _warm(libraries: list[str], ahead: bool, folder: str) -> dict[str, str]:
 
 
 def _settle() -> str:
-    """Get ready to fork; return why a fork may fail, or an empty string."""
+    """Prepare to fork; return why a fork may fail, or an empty string."""
     # The end of the process releases the same resources: these finalizers would only delay a worker's exit.
     for finalizer in weakref.finalize._registry:  # type: ignore[attr-defined]
         finalizer.atexit = False
     gc.collect()
     gc.freeze()
-    # Libraries that support fork (OpenBLAS) end their threads before one, and start them again on demand.
+    # Libraries that support fork (OpenBLAS) end their threads before a fork, and start them again on demand.
     pid = os.fork()
     if pid == 0:
         os._exit(0)

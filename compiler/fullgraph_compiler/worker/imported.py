@@ -1,6 +1,6 @@
 """The files that a process has imported.
 
-They show whether another process would import the same.
+Their state shows whether another process would still import the same.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _MAPPED_LIBRARY = re.compile(r"(/.*\.so[.\d]*)$", re.MULTILINE)
 
 
 class ImportedFiles:
-    """The state of this process's imported files, and of the folders Python searches."""
+    """The state of the files that this process imported, and of the searched folders."""
 
     def __init__(self) -> None:
         self._began = time.time_ns()
@@ -30,17 +30,17 @@ class ImportedFiles:
         self.note()
 
     def note(self) -> None:
-        """Record the state of files imported since the last call."""
+        """Record the state of the files that were imported since the last call."""
         for path in {*_folders(), *_files()} - self._states.keys():
             self._states[path] = _state(path, self._began)
 
     def is_outdated(self) -> bool:
-        """Return whether an imported file was edited, or an importable module added."""
+        """Return whether an imported file was edited, or an importable module was added."""
         return any(state != _state(path) for path, state in self._states.items())
 
 
 def _folders() -> Iterator[str]:
-    """Yield the folders in which Python looks for modules, including missing ones."""
+    """Yield the folders in which Python looks for modules, including missing folders."""
     yield from (os.path.abspath(folder) for folder in sys.path)
     if site.ENABLE_USER_SITE is not None:
         yield site.getusersitepackages()
@@ -65,8 +65,8 @@ def _files() -> Iterator[str]:
 def _state(path: str, began: int | None = None) -> _State:
     """Return the state of a file or folder.
 
-    It has times, size and inode of a file, and the importable names in a folder. For a file that changed
-    after ``began``, the state never equals a later one.
+    The state of a file has its times, size and inode, the state of a folder the importable names in it. If a
+    file changed after ``began``, the returned state never equals a later state.
     """
     try:
         status = os.stat(path)

@@ -1,4 +1,4 @@
-"""Imports ahead of a run: torch, and the libraries of the program's last run."""
+"""Import torch, and the libraries of the program's last run, ahead of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TRIAL_SECONDS: Final = 60.0
 
 
 def import_torch() -> str:
-    """Import torch; return a message for the user if that fails, else an empty string."""
+    """Import torch; return a message for the user if this fails, else an empty string."""
     try:
         import torch  # noqa: F401
     except ModuleNotFoundError as error:
@@ -40,10 +40,9 @@ def import_torch() -> str:
 def import_libraries(names: Iterable[str], folder: str) -> None:
     """Import modules by name, except those whose import fails or changes files.
 
-    Temporary files are in ``folder``, which the server removes even if this process is killed.
-
-    The program imports these itself: otherwise a run that discards its files would have changed some, and a
-    run that keeps them would have changed too many.
+    Temporary files are in ``folder``, which Fullgraph's server removes even if this process is killed. The
+    program must import the excepted modules itself: if they were imported here, their changes would remain
+    even if the run discards its file changes.
     """
     names = list(names)
     if COMPILER in names:
@@ -67,7 +66,7 @@ def import_libraries(names: Iterable[str], folder: str) -> None:
 def _harmless(names: list[str], folder: str) -> list[str]:
     """Return the modules whose import changes no file.
 
-    A child with covered files tries the imports.
+    The imports are tried in a child process with covered files.
     """
     while names and sys.platform == "linux":
         scratch = tempfile.mkdtemp(dir=folder)
@@ -85,9 +84,10 @@ def _harmless(names: list[str], folder: str) -> list[str]:
 
 
 def _first_harmful(names: list[str], scratch: Path) -> tuple[list[str], str]:
-    """Return the first module that must not be imported ahead, and why.
+    """Return the modules that must not be imported ahead, and why.
 
-    The files of this process are covered first.
+    This is the first module whose import fails or changes a file; all modules if the files of this process
+    cannot be covered. This function covers the files first.
     """
     try:
         cover_files(scratch, [scratch], anew=True)
@@ -109,7 +109,7 @@ def _explain(name: str, reason: str) -> None:
 
 
 def import_dynamo() -> None:
-    """Import Dynamo without opening a GPU, which the program does later."""
+    """Import Dynamo without opening a GPU; the program may open a GPU later."""
     from ..compat import dynamo_compat, gpu_compat
 
     dynamo_compat.import_dynamo()
@@ -118,9 +118,9 @@ def import_dynamo() -> None:
 
 
 def warm_up() -> None:
-    """Trigger the one-time work of Dynamo without opening a GPU.
+    """Do the one-time work of Dynamo, without opening a GPU.
 
-    A program can no longer choose its visible GPUs once they are open.
+    If the GPUs were open, the program could no longer choose which of them are visible.
     """
     from ..capture import run  # noqa: F401
     from ..compat import backend_compat, dynamo_compat, gpu_compat, inductor_compat

@@ -1,11 +1,11 @@
-"""Entry point of Fullgraph's processes in the user's interpreter.
+"""The entry point of Fullgraph's processes in the user's interpreter.
 
-It is started as ``PYTHON .../worker/main.py``. Without arguments the process is a worker (``session``). With
-``--fork-server`` it forks workers. With ``--examples`` and their JSON it runs example calls without
+It is started as ``PYTHON .../worker/main.py``. Without arguments, the process is a worker (``session``). With
+``--fork-server``, it forks workers. With ``--examples`` and their JSON, it runs example calls without
 observation, for a debugger.
 
-The module is started by path, so that files in the working directory cannot shadow the standard library. It
-loads its package by path, so that modules next to the package cannot be imported.
+The module is started by its path, so that files in the working directory cannot shadow the standard library.
+It loads its package by path, so that modules next to the package cannot be imported.
 """
 
 import os
@@ -34,7 +34,7 @@ def _load_package() -> None:
 
 
 def main() -> None:
-    """Run the kind of process that the arguments select."""
+    """Run the kind of process that the command-line arguments select."""
     _load_package()
     if sys.argv[1:] == ["--fork-server"]:
         from fullgraph_compiler.worker import fork_server

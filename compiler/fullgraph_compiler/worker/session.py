@@ -1,4 +1,4 @@
-"""A worker: serves one run over the descriptors it was started with, then ends.
+"""A worker: it serves one run over the descriptors it was started with, then ends.
 
 Requests and their results:
 
@@ -6,8 +6,8 @@ Requests and their results:
   and the libraries. With ``separate``, first create a mount namespace; with ``ahead``, also warm Dynamo up.
 - ``run RunRequest`` -> ``{}``, after notifications ``facts {generation, facts}``
 - ``minify MinifyRequest``, ``compare CompareRequest``, ``try TrialRequest`` and ``observe CallsRequest``:
-  as ``run``
-- ``environment`` -> the report that PyTorch's issue template requests, as text
+  like ``run``
+- ``environment`` -> the text of the environment report that PyTorch's issue template asks for
 
 The worker ends after its run with exit code 0, or with ``CHANNEL_LOST`` if the program has closed the
 descriptors of the connection.
@@ -38,9 +38,9 @@ _exit, _open, _dump_traceback = os._exit, open, faulthandler.dump_traceback
 def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
     """Serve one run, then exit.
 
-    ``folder`` is the folder of the run; the server creates and removes it. With ``own_lifeline`` this process
-    watches the connection itself, and ends when the server has gone. The program's standard input is the
-    descriptor ``stdin``, or empty without one.
+    ``folder`` is the folder of the run; Fullgraph's server creates and removes it. With ``own_lifeline``,
+    this process watches the connection itself, and ends when that server has gone. The program's standard
+    input is the descriptor ``stdin``, or empty if ``stdin`` is ``None``.
     """
     log = os.path.join(folder, "crash.log")
     channel = ServerChannel.take_standard_streams(lambda: _write_stack(log), stdin)
@@ -85,9 +85,9 @@ def serve(folder: str, *, own_lifeline: bool, stdin: int | None = None) -> None:
 
 
 def _separate() -> None:
-    """Create a mount namespace now, while this process has one thread.
+    """Create a mount namespace now, while this process has only one thread.
 
-    Libraries may start more threads.
+    Libraries that are imported later may start more threads.
     """
     from ..files.covering import NamespaceError
     from ..files.namespace import separate
@@ -98,9 +98,9 @@ def _separate() -> None:
 
 
 def _write_stack(log: str) -> None:
-    """Write the program's stack to the crash log.
+    """Write the program's stack to the crash log, which is opened anew.
 
-    The program may have closed the descriptor of this log.
+    The program may have closed the log's original descriptor.
     """
     with contextlib.suppress(Exception), _open(log, "w") as stream:
         _dump_traceback(stream)
@@ -182,7 +182,7 @@ def _run(channel: ServerChannel, params: Any, folder: str) -> None:
 
 
 def _die_with_server(channel: ServerChannel) -> None:
-    """Wait until the server has gone, then kill this process and its group."""
+    """Wait until Fullgraph's server has gone, then kill this process and its group."""
     while channel.read() is not None:
         pass
     if sys.platform != "win32":
