@@ -49,8 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
     """Register the marker; with ``--fullgraph``, install the hooks and the summary."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}: fail if the test has more graph breaks or recompilations than that, captures a different"
-        " number of graphs, or compiles nothing at all; with own_code, breaks in libraries do not count.",
+        f"{MARKER}: fail if the test has more graph breaks or recompilations than the marker allows, captures"
+        " another number of graphs, or compiles nothing; with own_code, breaks in libraries do not count.",
     )
     if config.option.fullgraph:
         _hooks(config)

@@ -34,7 +34,7 @@ ANALYSIS: Final = Analysis(
         page="docs/recompilations.md",
         help="""Find late compilations: those after the warm-up.
 
-        TARGET, named as for check, runs and compiles unmodified. Each compilation after the first calls
+        TARGET (see fullgraph check) runs and compiles unmodified. Each compilation after the first calls
         of a compiled function is shown with its cause, on the line of the call.
 
         The exit code is 0 if there is no late compilation and nothing fails, else 1, and 2 if the target

@@ -55,7 +55,7 @@ ANALYSIS: Final = Analysis(
         page="docs/failures.md",
         help="""Try what torch's FAQ advises for crashes and memory.
 
-        TARGET, named as for check, runs unmodified, then with one part of the compiler off at a time,
+        TARGET (see fullgraph check) runs unmodified, then with one part of the compiler off at a time,
         then uncompiled. A table shows which runs finish, and how much memory each takes.
         Each run may use three quarters of --memory.
 

@@ -105,7 +105,7 @@ ANALYSIS: Final = Analysis(
         page="docs/recompilations.md",
         help="""Show why functions are recompiled, and by which calls.
 
-        TARGET, named as for check, runs. Each function keeps only one compilation, and there is no
+        TARGET (see fullgraph check) runs. Each function keeps only one compilation, and there is no
         recompile limit: the worst case, which shows every change of a guarded value.
 
         The exit code is 0 if nothing fails, 1 if something does, and 2 if the target could not be

@@ -104,7 +104,7 @@ ANALYSIS: Final = Analysis(
         page="docs/failures.md",
         help="""Find the stage of the compiler that is at fault.
 
-        TARGET, named as for check, runs uncompiled, then captured by Dynamo alone; then each of its
+        TARGET (see fullgraph check) runs uncompiled, then captured by Dynamo alone; then each of its
         graphs goes through the stages of the compiler, forward and backward, and results are compared.
         If no stage is at fault, the whole program runs once more, compiled.
 

@@ -110,7 +110,7 @@ ANALYSIS: Final = Analysis(
         "lack, and why?",
         help="""Show why compilation is slow, and what costs speed afterwards.
 
-        TARGET, named as for check, runs with cold compiler caches, then with warm ones, each time in a
+        TARGET (see fullgraph check) runs with cold compiler caches, then with warm ones, each time in a
         new process. The report shows both times, the share of each part of the compiler, and which
         graphs the warm caches lack, with the reason.
 

@@ -89,7 +89,7 @@ def check(
 def kernels(target: Target, overrides: SettingOverrides, output: Path | None, build: bool) -> int:
     """Show which kernels TorchInductor writes for which lines.
 
-    TARGET is named as for check. TorchInductor lowers its graphs and writes their code. Without
+    TARGET (see fullgraph check) runs; TorchInductor lowers its graphs and writes their code. Without
     --build the graphs then run eagerly, which is much faster. With --device, kernels are written and
     built for a GPU that this machine need not have, and no kernel runs.
 
@@ -129,7 +129,7 @@ def speed(
 ) -> int:
     """Show why compiled calls are not faster.
 
-    TARGET, named as for check, runs. Then its last calls of compiled functions are repeated, compiled
+    TARGET (see fullgraph check) runs. Then its last calls of compiled functions are repeated, compiled
     and uncompiled in turn. One sentence names what takes the time; a table shows how much of it
     guards, code between graphs, kernels and the rest take. File changes of TARGET are discarded.
 
@@ -180,8 +180,8 @@ def minify(
 ) -> int:
     """Shrink a failure to a small program that needs only torch.
 
-    TARGET is named as for check. The file always holds the smallest repro so far, so you can stop the
-    command at any time.
+    For TARGET, see fullgraph check. The output file always contains the smallest repro so far, so you can
+    stop the command at any time.
 
     The exit code is 0 if a repro was written, 1 if nothing fails, and 2 if the target could not be
     run.
@@ -222,7 +222,7 @@ def fix(
 ) -> None:
     """Search for edits that remove graph breaks and recompilations, and verify each.
 
-    TARGET is named as for check. It runs many times, unmodified and with edits, and its file changes
+    TARGET (see fullgraph check) runs many times, unmodified and with edits, and its file changes
     are discarded. An edit is verified if its finding is gone, nothing is worse, and all results are
     equal. Without --apply nothing is written; files of an installed package are never written.
 
@@ -260,7 +260,7 @@ def sizes(
 ) -> int:
     """Plan dynamic sizes: find the fewest mark_dynamic calls to compile TARGET once.
 
-    TARGET is named as for check. It runs many times, unmodified and with marks, and its file changes
+    TARGET (see fullgraph check) runs many times, unmodified and with marks, and its file changes
     are discarded. Then its calls are repeated with sizes that it has not used (small, odd and large),
     and compared with the same calls uncompiled. Nothing is written without --apply.
 

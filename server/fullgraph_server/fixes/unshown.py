@@ -130,7 +130,8 @@ def _of_module(before: _FileVersion, after: _FileVersion) -> Iterator[str]:
                 name = ast.unparse(targets[0])
                 yield f"`{name}` is made once, from `{min(used)}`: later changes have no effect"
     for part in (*after.driving(before), *before.driving(after)):
-        yield f"`{ast.unparse(part).splitlines()[0]}` is in no function, so it ran only with its own values"
+        text = ast.unparse(part).splitlines()[0]
+        yield f"`{text}` is outside of functions, so it was tried only with the values of this run"
 
 
 @dataclass(frozen=True)

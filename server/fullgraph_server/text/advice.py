@@ -35,8 +35,8 @@ _GROWING = (
     "`{name}` grows from call to call, and each length has its own graph: keep it out of the compiled code."
 )
 _NEEDED = (
-    "The compiled code needs `{name}` as a number, for a loop, a branch, a shape or an operation: each "
-    "number has its own graph, compiled once."
+    "The compiled code needs the concrete value of `{name}` (for a loop, a branch, a shape or an operation): "
+    "each value has its own graph, compiled once."
 )
 _BY_DYNAMIC = f"Compile with `dynamic=True`{EVERY_SIZE.format(of='')}"
 _ENDS_BY_DYNAMIC = re.compile(

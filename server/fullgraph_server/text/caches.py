@@ -225,8 +225,8 @@ class Bypass:
 
 _OPERATOR = "Compile the code around `{name}` separately: the caches still store the other graphs."
 _PASS = (
-    "Make it a subclass of a class of `torch._inductor.custom_graph_pass` whose `uuid()` returns a text that "
-    "changes whenever the pass changes."
+    "Derive it from a class in `torch._inductor.custom_graph_pass`, with a `uuid()` that returns another "
+    "string whenever the pass changes."
 )
 _FREEZING = "Leave `torch._inductor.config.freezing` off if startup time matters."
 _UNKNOWN = (

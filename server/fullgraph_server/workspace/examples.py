@@ -288,7 +288,7 @@ def _call(source: SourceFile, comment: _RowComment) -> ExampleCall | TextProblem
     values = [_given(part) for part in where.split(",")] if where is not None else []
     if not all(values):
         names = ", ".join(f"`{name}`" for name in GIVEN_OPERATIONS)
-        message = f"a given value needs an operation ({names}), its line and a number: `where item@12 = 3`"
+        message = f"write a given value as OPERATION@LINE = NUMBER, with one of {names}: `where item@12 = 3`"
         return _problem(source, comment, message)
     given = tuple(value for value in values if value)
     offset = source.offset(comment.row, column)

@@ -1,7 +1,7 @@
 """A probability."""
 
 # cause: `p` was 0.1, is now 0.2
-# advice: needs `p` as a number
+# advice: needs the concrete value of `p`
 # fix: none (each rate is a graph of its own)
 
 import torch

@@ -1,7 +1,7 @@
 """A decay that an operation takes as a number."""
 
 # cause: `decay` was 0.5, is now 0.25
-# advice: needs `decay` as a number
+# advice: needs the concrete value of `decay`
 # fix: none (torch makes a number of it)
 
 import torch

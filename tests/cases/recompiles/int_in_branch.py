@@ -1,7 +1,7 @@
 """A number decides between two branches."""
 
 # cause: `order` was 2, is now any int
-# advice: needs `order` as a number
+# advice: needs the concrete value of `order`
 # fix: none (the two sides of the branch are two graphs)
 
 import torch

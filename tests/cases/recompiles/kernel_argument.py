@@ -1,7 +1,7 @@
 """The size of a pooling kernel is an argument."""
 
 # cause: `kernel` was 2, is now 3
-# advice: needs `kernel` as a number
+# advice: needs the concrete value of `kernel`
 # fix: none (each kernel is a graph of its own)
 
 import torch

@@ -1,7 +1,7 @@
 """The number of steps is an argument, where sizes are dynamic already."""
 
 # cause: `steps` was 2, is now 3
-# advice: needs `steps` as a number
+# advice: needs the concrete value of `steps`
 # fix: none (each number of steps is a graph of its own)
 
 import torch

@@ -120,17 +120,17 @@ HIDDEN = {
     "what a function gets outside of functions": (
         "def f(*x):\n    return sum(x)\n\nx = [1]\nf(*x)\n",
         "def f(*x):\n    return sum(x)\n\nx = [1]\nx += [0] * 3\nf(*x)\n",
-        "`x += [0] * 3` is in no function, so it ran only with its own values",
+        "`x += [0] * 3` is outside of functions, so it was tried only with the values of this run",
     ),
     "what no longer runs outside of functions": (
         "def f(x):\n    return x\n\nx = [1]\nx.append(2)\nf(x)\n",
         "def f(x):\n    return x\n\nx = [1]\nf(x)\n",
-        "`x.append(2)` is in no function",
+        "`x.append(2)` is outside of functions",
     ),
     "what a loop outside of functions runs over": (
         "for i in range(3):\n    print(i)\n",
         "for i in range(4):\n    print(i)\n",
-        "`range(4)` is in no function",
+        "`range(4)` is outside of functions",
     ),
 }
 

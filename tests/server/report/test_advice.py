@@ -224,7 +224,7 @@ def test_a_number_that_the_next_graph_needs_is_not_made_dynamic() -> None:
         Recompile("0/1", (failure,)),
     )
     assert "dynamic=True" in hints(*facts)[0]
-    assert "needs `y` as a number" in hints(relation("0/1", "L['y'] == 3"), *facts)[0]
+    assert "needs the concrete value of `y`" in hints(relation("0/1", "L['y'] == 3"), *facts)[0]
 
 
 def test_gradients_in_training_and_none_in_evaluation_are_as_they_should_be() -> None:

@@ -104,7 +104,7 @@ def test_a_call_can_give_values(text: str, values: tuple[tuple[str, int, float],
 def test_a_given_value_that_cannot_be_read_is_a_problem(given: str) -> None:
     (problem,) = found(f"# fullgraph: f(1) where {given}\ndef f(x): ...\n").problems
     assert problem.message == (
-        "a given value needs an operation (`item`, `nonzero`, `masked_select`), its line and a number: "
+        "write a given value as OPERATION@LINE = NUMBER, with one of `item`, `nonzero`, `masked_select`: "
         "`where item@12 = 3`"
     )
 

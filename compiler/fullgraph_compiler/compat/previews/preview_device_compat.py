@@ -25,7 +25,7 @@ REGISTERS: Final = 65536
 
 @_patch(
     "torch.version.hip, for a GPU of AMD",
-    why="torch recognizes by it that its `cuda` devices are ROCm devices; code generation is the same",
+    why="from it, torch knows that its `cuda` devices are ROCm devices; the generated code is the same",
     needed_for="AMD GPUs",
 )
 def _hip_version(pretence: AbsentGpu) -> None:

@@ -55,8 +55,8 @@ def _compile_fx(pretence: AbsentGpu) -> None:
 
 @_patch(
     "_scaled_dot_product_attention (torch/_inductor/fx_passes/fuse_attention.py)",
-    why="it chooses a kernel by the driver, and without one the slowest. This is for attention that "
-    "TorchInductor recognizes; calls of the program are replaced as their graph is compiled",
+    why="it asks the driver which attention kernel to choose, and chooses the slowest without a driver. "
+    "This concerns attention that TorchInductor recognizes; direct calls change as their graph compiles",
     needed_for="attention",
 )
 def _fused_attention(pretence: AbsentGpu) -> None:

@@ -87,7 +87,8 @@ def _call(calls: CallsTimed | None) -> str:
 def _notes(variants: tuple[VariantMeasured, ...]) -> Iterator[str]:
     yield ""
     if any(variant.device for variant in variants):
-        yield "One call is waited for; in a row of calls, the last is. Memory is what torch has allocated."
+        yield "Latency includes waiting for the GPU after each call; throughput, only after the last call."
+        yield "Memory is what torch has allocated."
     else:
         yield "Without a GPU, latency and throughput are the same."
         yield "Memory is that of the process, above what it used before the program ran."

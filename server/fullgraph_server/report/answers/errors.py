@@ -79,7 +79,7 @@ def _double_backward(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
         (
             traced,
             (
-                "Or leave the code that is differentiated twice uncompiled, or compile it with "
+                "Or do not compile the code that is differentiated twice, or compile it with "
                 f'`backend="eager"`{where}.'
             ),
         ),
@@ -121,8 +121,8 @@ def _transformed(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
         f"{code_span(function)} is compiled ({error.line(mark)}).",
         (
             (
-                f"Compile a gradient of `torch.func`, such as {gradient}: compiling the `vmap` of a "
-                "`torch.autograd.grad` does not help."
+                f"Compute the gradient with `torch.func`, and compile that: {gradient}. A `vmap` of "
+                "`torch.autograd.grad` fails when it is compiled, too."
             ),
             "Or call `torch.autograd.grad` in a loop instead of `vmap`, or leave the function uncompiled.",
         ),
