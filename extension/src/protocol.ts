@@ -281,14 +281,14 @@ export interface DebugItem {
   problem?: string;
 }
 
-/** A captured graph; ``span`` is the user's line of its first operation. */
+/** A captured graph; ``span`` is the line of user code of the first operation. */
 export interface GraphItem {
   compileId: string;
   ops: number;
   location?: Location;
 }
 
-/** A user's function with all its compilations and those of its resume functions. */
+/** A compiled function of the user, with the function's resume functions. */
 export interface FrameItem {
   function: string;
   location: Location;
@@ -334,7 +334,7 @@ export interface ArtifactItem {
   previous?: string;
 }
 
-/** The run of one rank: how it ended, its counts, whether it differs from most. */
+/** The run of one rank: its end, its counts, whether it differs from most ranks. */
 export interface RankItem {
   rank: number;
   compilations: number;
@@ -353,7 +353,7 @@ export interface DryItem {
   unknown: string[];
 }
 
-/** The results of one run of one target. */
+/** The report of one run of a target. */
 export interface ReportItem {
   target: string;
   generation: number;
@@ -371,7 +371,7 @@ export interface ReportItem {
   files?: string;
 }
 
-/** The results of one run of one target. */
+/** The report of one run of a target. */
 export interface LayerItem {
   layer: string;
   label: string;
@@ -394,7 +394,7 @@ export interface GuardItem {
   code: string;
 }
 
-/** A step inside ``depth`` others; ``own`` are its seconds without inner steps. */
+/** A step of the compiler, nested in ``depth`` other steps. */
 export interface PhaseItem {
   name: string;
   start: number;
@@ -404,7 +404,7 @@ export interface PhaseItem {
   part: "dynamo" | "aot" | "inductor" | "build";
 }
 
-/** One compilation of a frame; ``reason`` is the guard that failed, if any. */
+/** One compilation of a frame. */
 export interface CompilationItem {
   compileId: string;
   function: string;
@@ -461,14 +461,14 @@ export interface TimesItem {
   compiling: number;
 }
 
-/** A part of the time of a compiled call: its seconds, and its share of the whole. */
+/** A part of the time of a compiled call, in seconds and as a share of the call. */
 export interface SpeedPartItem {
   kind: "recompile" | "guards" | "between" | "entry" | "launch" | "kernel" | "copy" | "autograd" | "release";
   label: string;
   seconds: number;
 }
 
-/** A cause that takes ``seconds`` of a call; removing it saves up to ``gain``. */
+/** A cause of a call's time: it takes ``seconds``, and can save ``gain`` seconds. */
 export interface SpeedCauseItem {
   message: string;
   hint: string;
@@ -476,7 +476,7 @@ export interface SpeedCauseItem {
   location?: Location;
 }
 
-/** The measured speed of compiled calls: parts of the time, causes by their gain. */
+/** The measured speed of compiled calls, with the parts and causes of the time. */
 export interface SpeedItem {
   verdict: string;
   compiled: number;
@@ -505,7 +505,7 @@ export interface CacheUseItem {
   source?: Location;
 }
 
-/** All lookups in caches, in order, or only those of a start with warm caches. */
+/** The lookups of a run in the compiler's caches, in order. */
 export interface CachesItem {
   warm: boolean;
   counts: CacheCountItem[];
@@ -513,7 +513,7 @@ export interface CachesItem {
   notes: string[];
 }
 
-/** The results of one run of one target. */
+/** The report of one run of a target. */
 export interface PerformanceItem {
   target: string;
   label: string;
@@ -555,7 +555,7 @@ export interface ToldFindingItem {
   excerpt?: ExcerptItem;
 }
 
-/** The results of one run of one target. */
+/** The report of one run of a target. */
 export interface TraceItem {
   report: ReportItem;
   findings: ToldFindingItem[];

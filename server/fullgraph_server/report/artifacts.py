@@ -1,6 +1,6 @@
-"""The documents of a report: each stage of a graph, its code, and its kernels.
+"""The documents of a report: the stages, the code and the kernels of each graph.
 
-A document has the name of the file that ``TORCH_COMPILE_DEBUG=1`` writes, if there is such a file.
+If ``TORCH_COMPILE_DEBUG=1`` writes the same text to a file, the document has the name of that file.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .model import CapturedGraph, GeneratedCode, KernelLaunch, Report
 
 _SUFFIXES: Final = {"triton": "py", "cpp": "cpp", "metal": "metal", "cuda": "cu", "asm": "s"}
 _OTHERS: Final = {"ir_": "txt", "inductor_aot_header_code": "h", "inductor_": "json"}
-"""Suffixes of artifacts that are not Python, by the beginning of their names."""
+"""Suffixes of artifacts that are not Python code, by the beginning of the artifact's name."""
 _COMMENTS: Final = {"py": "#", "llir": ";"}
-"""The beginning of a comment in a file, by its suffix; ``//`` for any other suffix."""
+"""The beginning of a comment, by the suffix of the file; ``//`` for any other suffix."""
 _TITLES: Final[dict[ArtifactKind, str]] = {
     "before_pre_grad_graph": "Graph before pre-grad passes",
     "after_pre_grad_graph": "Graph after pre-grad passes",
@@ -46,7 +46,7 @@ _TITLES: Final[dict[ArtifactKind, str]] = {
 }
 
 RECORDS: Final = "records"
-"""The phase and folder of texts in a trace that are not a stage of a graph."""
+"""The phase and the folder of texts in a trace that do not belong to a stage of a graph."""
 _NOT_OF_A_NAME: Final = re.compile(r"[^\w.-]+", re.ASCII)
 _LONGEST_NAME: Final = 100
 
@@ -58,10 +58,10 @@ Rows: TypeAlias = tuple[int, int]
 class CompilerDocument:
     """A text that the compiler generated from a graph.
 
-    ``name`` is its file name, with folders. ``code`` is set for the generated code and for its kernels,
-    ``launches`` for a kernel and its compiled forms (PTX, for example), ``built`` only for the compiled
-    forms. In the report of a dry run, kernels and their compiled forms begin with ``header`` rows that say
-    so; the compiler did not write these.
+    ``name`` is the file name of the document, with folders. ``code`` is set for generated code and for its
+    kernels, ``launches`` for a kernel and the kernel's compiled forms (PTX, for example), ``built`` only for
+    compiled forms. In the report of a dry run, Fullgraph puts ``header`` rows before kernels and compiled
+    forms, which say that nothing ran.
     """
 
     name: str
@@ -77,7 +77,7 @@ class CompilerDocument:
 
 @dataclass(frozen=True, slots=True)
 class DocumentMark:
-    """Rows of a document, with the user's code and operations they may compute."""
+    """Rows of a document, with the user's code and the operations that they compute."""
 
     rows: Rows
     span: Span
@@ -85,7 +85,7 @@ class DocumentMark:
 
 
 def documents_of(report: Report) -> list[CompilerDocument]:
-    """Return all documents, graph by graph, each graph's in the compiler's order."""
+    """Return all documents, sorted by compilation and then in the compiler's order."""
     graphs: defaultdict[str, _CompilationForms] = defaultdict(_CompilationForms)
     for export in report.exports:
         graphs[export.compile_id].exported = True
@@ -102,9 +102,9 @@ def documents_of(report: Report) -> list[CompilerDocument]:
 
 
 def marks_of(document: CompilerDocument, report: Report) -> list[DocumentMark]:
-    """Return the user's code that rows of a document come from.
+    """Return the rows of a document with the user's code that they come from.
 
-    Empty for a kernel's compiled form.
+    The list is empty for a kernel's compiled form.
     """
     if document.built:
         return []
@@ -124,7 +124,7 @@ def marks_of(document: CompilerDocument, report: Report) -> list[DocumentMark]:
 
 @dataclass(slots=True)
 class _CompilationForms:
-    """The graphs, artifacts, codes and other records of one compilation in a report."""
+    """The graphs, artifacts, generated code and other records of one compilation."""
 
     graphs: list[CapturedGraph] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
@@ -168,7 +168,7 @@ def _of_artifact(artifact: Artifact, folder: str) -> CompilerDocument:
 
 
 def _of_record(record: RecordText, folder: str) -> CompilerDocument:
-    # torch, and libraries that write to its trace, choose these names: they may contain any character.
+    # torch, and libraries that write to torch's trace, choose these names: they can contain any character.
     name = _NOT_OF_A_NAME.sub("_", record.name)[:_LONGEST_NAME]
     suffix = "json" if record.text.startswith(("{", "[")) else "txt"
     title = record.name[:_LONGEST_NAME]
@@ -201,7 +201,7 @@ def _of_code(code: GeneratedCode, folder: str) -> Iterator[CompilerDocument]:
 
 
 def _with_own_names(documents: Iterator[CompilerDocument]) -> Iterator[CompilerDocument]:
-    """Add numbers to repeated names: a split graph has several documents of a kind."""
+    """Add numbers to repeated names, which the parts of a split graph have."""
     seen: dict[str, int] = {}
     for document in documents:
         number = seen[document.name] = seen.get(document.name, 0) + 1
@@ -210,7 +210,7 @@ def _with_own_names(documents: Iterator[CompilerDocument]) -> Iterator[CompilerD
 
 
 def _with_header(document: CompilerDocument, report: Report) -> CompilerDocument:
-    """Add a header to the kernels of a dry run: that nothing ran, and launch details."""
+    """Add a header to a kernel of a dry run: nothing ran, and details of the launch."""
     if report.dry is None or not document.launches:
         return document
     begin = _COMMENTS.get(document.name.rpartition(".")[2], "//")
@@ -220,9 +220,9 @@ def _with_header(document: CompilerDocument, report: Report) -> CompilerDocument
 
 
 def _of_kernel(document: CompilerDocument) -> list[DocumentMark]:
-    """Mark the rows that compute something.
+    """Return the rows of a kernel with the user's code that they compute.
 
-    Code that no single row computes gets all rows of a kernel.
+    Code that no single row computes is returned with all rows of the kernel.
     """
     marks = []
     for row, operations in lines_of(document.launches):

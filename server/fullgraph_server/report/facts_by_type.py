@@ -19,7 +19,7 @@ _C = TypeVar("_C", bound=_CompilationFact)
 
 
 class FactsByType:
-    """The facts of a run: ``all``, and those of each type, in order of arrival."""
+    """The facts of a run: ``all`` facts, and the facts of each type, in order."""
 
     def __init__(self, facts: Iterable[Fact]) -> None:
         self.all = tuple(facts)
@@ -36,13 +36,13 @@ class FactsByType:
         return next(iter(self.of(kind)), None)
 
     def last(self, kind: type[_T]) -> _T | None:
-        """Return the last fact of a type, which is the most complete one."""
+        """Return the last fact of a type, which is the most complete."""
         return next(reversed(self.of(kind)), None)
 
     def by_compile_id(self, kind: type[_C]) -> dict[str, _C]:
         """Map compile ids to facts of a type.
 
-        A later attempt at a compilation replaces earlier ones.
+        If a compilation has several facts of the type, because it was attempted again, the last fact counts.
         """
         return {fact.compile_id: fact for fact in self.of(kind)}
 

@@ -1,4 +1,4 @@
-"""Results of a run through the stages: findings for faults, a table, the verdict."""
+"""Results of a run through the stages: findings on faults, a table, a verdict."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _PARTS = {
 }
 _MOST_DRAWN = 3
 _BISECTION = re.compile(r", \d+: ")
-"""The count that torch's bisector puts between the part at fault and the operation."""
+"""The number that torch's bisector writes between the part at fault and the operation."""
 _OUTCOMES = {"error": "fails", "accuracy": "wrong result", "crash": "crashes", "hang": "hangs"}
 _PROGRAM = ("compiled", "fallback_random")
 """The runs of the whole program with its own backend: unchanged, and with eager code's random numbers."""
 _UNSEEN = ("guards", "caches", "side effects", "the inputs of other calls", "a second backward")
-"""Possible causes that no stage checks: each graph is checked by itself, with the inputs of one call."""
+"""Possible causes that no stage checks, since each graph is checked by itself with the inputs of one call."""
 _OTHER_NUMBERS = "TorchInductor draws other random numbers than uncompiled code"
 _EAGER_NUMBERS = (
     "With `torch._inductor.config.fallback_random = True` it draws the same ones: use that to compare, not "
@@ -62,7 +62,7 @@ _OTHERWISE = {
         "that it does not fit. Which graph is not known."
     ),
 }
-"""Sentences for the runs that can make a difference disappear."""
+"""Sentences for runs in which a difference disappears."""
 
 _NOT_RERUN = (
     "The program connects to a server or starts another program, so it did not run again to look for a cause."
@@ -74,9 +74,10 @@ def add_faults(
     facts: FactsByType,
     bare: Callable[[FaultLocated, FindingKind], FindingBuilder],
 ) -> list[FindingBuilder]:
-    """Add each located fault to the finding of its failure, else as a new finding.
+    """Add each located fault to the finding on the same failure, or as a new finding.
 
-    ``bare`` starts the finding for a fault, at the fault's place.
+    ``bare`` builds a finding at the place of a fault. Findings of the compiler on a line where the uncompiled
+    program fails are removed.
     """
     stages, unchecked, noise = facts.of(StageChecked), facts.of(GraphUnchecked), facts.of(Noise)
     own: dict[tuple[object, ...], FindingBuilder] = {}
@@ -98,7 +99,7 @@ def add_faults(
                     builder.finding, hints=(_noise_words(noise[0]), *builder.finding.hints)
                 )
         builder.compile_ids |= {fault.compile_id} - {""}
-    # Where the uncompiled program fails, a failure of the compiler on the same line adds nothing.
+    # On a line where the uncompiled program fails, a failure of the compiler adds nothing.
     return [
         *(builder for builder in builders if builder.finding.fault or _line(builder) not in failing_lines),
         *own.values(),
@@ -116,7 +117,7 @@ def fault_message(fault: FaultLocated) -> str:
 
 
 def stage_lines(stages: Iterable[StageChecked]) -> list[str]:
-    """Return the lines of a table of the stages, their outcomes and their seconds."""
+    """Return a table of stages as lines: stage, outcome, seconds."""
     rows = [(stage.stage, _outcome_of(stage), f"{stage.seconds:.1f} s") for stage in stages]
     return aligned(rows, "<<>")
 
@@ -125,7 +126,7 @@ def _outcome_of(stage: StageChecked) -> str:
     if stage.otherwise:
         return "equal in half precision" if stage.stage == "emulate_precision_casts" else "as uncompiled"
     if stage.failure is None and stage.stage in _PROGRAM:
-        return "ends"  # its results are not compared
+        return "ends"  # the results of this run are not compared
     return outcome(stage.failure)
 
 
@@ -142,7 +143,10 @@ def verdict(report: Report) -> str:
 
 
 def open_words(report: Report) -> str:
-    """Say what was not checked, and why runs were skipped, next to the findings."""
+    """Say which graphs were not checked, and why no runs looked for a cause.
+
+    The text is empty if nothing was left out.
+    """
     unchecked = unchecked_words(report)
     if not report.reruns_skipped:
         return unchecked
@@ -159,9 +163,9 @@ def _noise_words(noise: Noise) -> str:
 
 
 def _drawn_words(stage: StageChecked, report: Report) -> str:
-    """Name the operations that draw other random numbers, with their lines.
+    """Name the operations that draw different random numbers, with their lines.
 
-    Empty if none is known.
+    The text is empty if no such operation is known.
     """
     named = [code_span(drawn.name) + _line_words(drawn.stack, report) for drawn in stage.drawn[:_MOST_DRAWN]]
     if left := len(stage.drawn) - len(named):
@@ -170,7 +174,7 @@ def _drawn_words(stage: StageChecked, report: Report) -> str:
 
 
 def _line_words(stack: Stack, report: Report) -> str:
-    """Name the line of the innermost call in one of the program's files."""
+    """Name the line of the innermost call in one of the program's files, if any."""
     frames = ((frame, report.files.get(frame.filename)) for frame in reversed(stack))
     frame, source = next(((frame, source) for frame, source in frames if source), (None, None))
     return (
@@ -194,7 +198,7 @@ def unchecked_words(report: Report) -> str:
 
 
 def is_incomplete(report: Report) -> bool:
-    """Return whether a run through the stages left something open, so does not pass."""
+    """Return whether a run through the stages left questions open, and does not pass."""
     compiled = _of_program(report.stages).get("compiled")
     is_open = any(finding.fault and finding.severity != "error" for finding in report.findings)
     return bool(report.unchecked) or is_open or (compiled is not None and compiled.failure is not None)
@@ -224,9 +228,9 @@ def _conclusion(report: Report) -> str:
 
 
 def _passing(stages: Sequence[StageChecked]) -> str:
-    """Count the graphs that pass all stages, and those that fail; empty if none.
+    """Say how many graphs pass all stages, and how many fail; empty without graphs.
 
-    A graph that fails here fails at a stage before the program's own backend, but passes with that backend.
+    These failing graphs fail at an earlier stage only, and pass with the program's own backend.
     """
     graphs = dict.fromkeys(stage.compile_id for stage in stages if stage.compile_id)
     failing = {stage.compile_id: stage.stage for stage in stages if stage.compile_id and stage.failure}
@@ -243,9 +247,9 @@ def _passing(stages: Sequence[StageChecked]) -> str:
 
 
 def _printed(report: Report) -> str:
-    """Say how the output of the compiled program differs from the uncompiled one.
+    """Say how the outputs of the compiled and the uncompiled program differ.
 
-    Empty if it does not.
+    The text is empty if they do not differ.
     """
     runs = _of_program(report.stages)
     compiled = runs.get("compiled")
@@ -262,7 +266,7 @@ def _of_program(stages: Iterable[StageChecked]) -> dict[str, StageChecked]:
 
 
 def _is_of_random_numbers(runs: dict[str, StageChecked]) -> bool:
-    """Return whether the compiled program matches with eager code's random numbers."""
+    """Return whether the program passes with the random numbers of eager code."""
     aligned = runs.get("fallback_random")
     return aligned is not None and aligned.failure is None
 
@@ -272,13 +276,13 @@ def _line(builder: FindingBuilder) -> tuple[str, int]:
 
 
 def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> FindingBuilder | None:
-    """Return the builder of the same failure, if the ordinary run found it, too."""
+    """Return the builder of a finding on the same failure as a fault, if any."""
     if fault.failure.kind == "accuracy" or fault.cause is not None:
         return None
     if fault.stage in ("uncompiled", "compiled"):
         kinds: tuple[FindingKind, ...] = ("target-error",)
     elif fault.stage == "eager":
-        # An exception that is raised only under Dynamo may be the program's own.
+        # The program itself can raise an exception only under Dynamo.
         kinds = ("capture-error", "target-error")
     else:
         kinds = ("compile-error",)
@@ -293,7 +297,7 @@ def _same_failure(builders: Iterable[FindingBuilder], fault: FaultLocated) -> Fi
 
 
 def _added_to(finding: Finding, fault: FaultLocated) -> str:
-    """Return the message of an existing finding, completed with its fault."""
+    """Return the message of an existing finding, completed with the fault."""
     if finding.kind == "compile-error":
         return fault_message(fault)
     if fault.passes:
@@ -310,7 +314,7 @@ def _explained(
 ) -> Finding:
     """Return the finding with an explanation of the fault and the table of stages.
 
-    ``blame`` is a sentence that names the cause of an error in Dynamo; empty if that is not known.
+    ``blame`` is a sentence that says what is at fault for an error in Dynamo; empty if unknown.
     """
     hints, explanation = finding.hints, finding.explanation
     if fault.operator is not None:
@@ -323,7 +327,7 @@ def _explained(
         cause = _cause_uncompiled(fault.failure, stages)
     elif fault.stage == "compiled":
         hints = (_EAGER_NUMBERS, *hints) if _is_of_random_numbers(_of_program(stages)) else hints
-        # The explanation of the error is the most specific part.
+        # The existing explanation is more specific than the cause.
         known = f"{explanation.rstrip('.')}. " if explanation else ""
         cause, explanation = f"{known}{_cause_compiled(stages, unchecked)}", ""
     elif fault.stage == "eager" and blame:
@@ -342,7 +346,7 @@ def _explained(
 
 
 def _cause_uncompiled(failure: Failure, stages: Iterable[StageChecked]) -> str:
-    """Say whether the program fails in the same way under Dynamo alone."""
+    """Explain a failure of the uncompiled program, by comparison with other runs."""
     runs = {stage.stage: stage for stage in stages if not stage.compile_id}
     alone, itself = runs.get("eager"), runs.get("unwrapped")
     if itself is not None and itself.failure is None:
@@ -355,7 +359,7 @@ def _cause_uncompiled(failure: Failure, stages: Iterable[StageChecked]) -> str:
             "It also fails with Dynamo disabled. When `torch.compile` returns each module itself, not an "
             f"`OptimizedModule`, it fails in another way ({itself.failure.error})."
         )
-    # Without the run ``unwrapped``, the wrapper that ``torch.compile`` returns may be the cause.
+    # If there is no run ``unwrapped``, the wrapper that ``torch.compile`` returns may be the cause.
     how = "with Dynamo disabled" if itself is None else "without torch.compile"
     if alone is None or (alone.failure and _way(alone.failure) == _way(failure)):
         return f"It fails {how} too: the compiler is not at fault."
@@ -368,7 +372,7 @@ def _way(failure: Failure) -> tuple[str, str]:
 
 
 def _cause_compiled(stages: Sequence[StageChecked], unchecked: Sequence[GraphUnchecked]) -> str:
-    """Name possible causes where the whole program fails, but none of its graphs."""
+    """Name possible causes if the whole program fails, but each graph passes."""
     if _is_of_random_numbers(_of_program(stages)):
         return f"{_OTHER_NUMBERS}."
     passing = _passing(stages)
@@ -416,7 +420,7 @@ def _named(stage: str) -> str:
 
 
 def outcome(failure: Failure | None) -> str:
-    """Name an outcome in a word or two; ``passes`` without a failure."""
+    """Name the outcome of a stage in one or two words: ``passes``, ``wrong result``."""
     if failure is not None and failure.error == "Output":
         return "prints otherwise"
     return _OUTCOMES[failure.kind] if failure else "passes"

@@ -1,4 +1,4 @@
-"""Findings that facts may still add to, and findings that comments ignore."""
+"""Findings under construction, and findings that ``# fullgraph: ignore`` hides."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ..workspace.workspace import Workspace
 from .model import Finding, FrameReport
 
 _OF_OTHER_RUNS: Final = [name for name, kind in KINDS.items() if not kind.is_in_every_run]
-"""Kinds that most runs do not look for, so a run cannot show that a comment for them is unused."""
+"""Kinds of findings that only some runs look for: no run shows that a comment to ignore them is unused."""
 _FULL_STOP: Final = re.compile(r"(?<!\.)\.$")
-"""A final full stop, which is removed from a title; an ellipsis is not."""
+"""A full stop at the end of a title, but not of an ellipsis."""
 
 
 @dataclass(slots=True)
@@ -29,13 +29,13 @@ class FindingBuilder:
     eager: str = ""
     """A clause that says what runs eagerly because of the finding."""
     title: str = ""
-    """The message that replaces torch's reason; equal findings are still merged by that reason."""
+    """The message that replaces torch's reason; findings are still merged if their reasons are equal."""
     blame: str = ""
-    """A sentence that says what is at fault, if that is not the failing stage of the compiler."""
+    """A sentence that says what is at fault, if the failing stage of the compiler is not."""
 
 
 def finished(builder: FindingBuilder) -> Finding:
-    """Return the complete finding, without memory addresses in its texts."""
+    """Return the complete finding, whose texts have no memory addresses."""
     compile_ids = frozenset(builder.compile_ids)
     finding = builder.finding
     message = _FULL_STOP.sub("", finding.message)
@@ -53,7 +53,7 @@ def finished(builder: FindingBuilder) -> Finding:
 
 
 def by_place(finding: Finding) -> tuple[str, int, int, str, str]:
-    """Return the sort key that orders findings by file and place."""
+    """Return a sort key that orders findings by file and place."""
     span = finding.span
     return (span.filename, span.row, span.column, finding.code, finding.message)
 
@@ -61,10 +61,10 @@ def by_place(finding: Finding) -> tuple[str, int, int, str, str]:
 def without_ignored(
     findings: Sequence[Finding], frames: Iterable[FrameReport], workspace: Workspace, *, complete: bool
 ) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """Return the findings that count, and the findings that comments ignore.
+    """Return the findings to report, and the findings that a comment hides.
 
-    After a ``complete`` run, a comment in a compiled function that ignored nothing is itself a finding.
-    Errors and findings about the whole run cannot be ignored.
+    After a ``complete`` run, a comment in a compiled function that hides nothing becomes a finding. Errors
+    and findings about the whole run cannot be hidden.
     """
     compiled = {(frame.filename, frame.row) for frame in frames}
     filenames = {filename for filename, _ in compiled} | {finding.span.filename for finding in findings}
@@ -86,7 +86,7 @@ def without_ignored(
 
 
 def _ignored_as(finding: Finding, comment: IgnoreComment) -> set[str]:
-    """Return the codes of a comment that ignore a finding on its line."""
+    """Return the codes in a comment that hide a finding on the comment's line."""
     span = finding.span
     if finding.severity == "error" or finding.of_run or span.filename != comment.span.filename:
         return set()

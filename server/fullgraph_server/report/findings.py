@@ -1,4 +1,4 @@
-"""Build findings from facts; merge equal ones, each on a line of the user's code."""
+"""Findings from facts, each on a line of user code; equal findings are merged."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ from .wrappers import LightningModules, wrapper_of
 _GRAVEST_FIRST: Final[tuple[Severity, ...]] = ("error", "warning", "information")
 _LINE: Final = re.compile(r"\bline (\d+)")
 _OF_A_PROGRAM: Final[tuple[Depth, ...]] = ("graph", "recompiles", "late-compile", "kernels", "build")
-"""The depths of runs that run the program from start to end."""
+"""The depths of runs that execute the whole program."""
 
 
 class FindingFacts:
-    """The facts of a run with everything that is needed to build findings from them."""
+    """The facts of a run, with all that is needed to build findings from them."""
 
     def __init__(
         self,
@@ -129,7 +129,10 @@ class FindingFacts:
         return add_faults(builders, self._facts, self._fault)
 
     def without_passing_exceptions(self) -> list[Fact]:
-        """Return the facts without breaks that only pass on an exception of the program."""
+        """Return the facts without graph breaks that an exception of the program causes.
+
+        At such a break, Dynamo only stops to raise the exception.
+        """
         return [
             fact
             for fact in self._facts.all
@@ -142,10 +145,10 @@ class FindingFacts:
         ]
 
     def _merged(self) -> Iterable[FindingBuilder]:
-        """Build a finding for each fact; facts that say the same at one place share one.
+        """Build a finding for each fact; facts with equal findings share one.
 
         A shared finding has the highest severity of its facts. An error that stops the program is not merged
-        with a finding that does not.
+        with a finding that does not stop it.
         """
         builders: dict[tuple[str, str, Span, str], FindingBuilder] = {}
         # torch can report a break twice in one compilation, before and after a second attempt, at different
@@ -202,9 +205,9 @@ class FindingFacts:
         return builder
 
     def _title(self, fact: GraphBreak | CompileFailure, reason: str) -> str:
-        """Return a title that names the code which breaks the graph.
+        """Return a title that names the code that breaks the graph.
 
-        Empty if torch gives no id or place.
+        The title is empty if torch reports no id of the break, or the code is unknown.
         """
         if not fact.code:
             return ""  # without an id, baselines identify a break by torch's reason
@@ -259,7 +262,7 @@ class FindingFacts:
         return self._after_it(builder)
 
     def _after_it(self, builder: FindingBuilder) -> FindingBuilder:
-        """Add to an error of the compiler that the program continued after it, if it did."""
+        """Note in an error of the compiler that the program continued, if it did."""
         finding = builder.finding
         if finding.severity == "error" and self._succeeded and self.completed:
             said = messages.went_on(finding.explanation)
@@ -299,9 +302,9 @@ class FindingFacts:
         return self._after_it(builder)
 
     def _calls_from(self, fact: RecompileLimit) -> str:
-        """Count the calls of a function since it reached a limit, in a sentence.
+        """Return a sentence with the number of calls since a function reached a limit.
 
-        Empty if unknown.
+        The sentence is empty if the number is unknown.
         """
         counts = (
             item.calls
@@ -318,7 +321,7 @@ class FindingFacts:
         if fact.compile_id in self._explained:
             return None
         function = self._places.name_of(fact.compile_id)
-        # torch may not have reported the function of this frame.
+        # The function is empty if torch did not report it.
         skipped = code_span(function) if function else "a frame"
         message = f"{skipped} is skipped: {messages.first_line(fact.reason)}"
         builder = self._places.finding(
@@ -331,7 +334,7 @@ class FindingFacts:
         return messages.runs_eagerly(function, resumed=self._places.resumes_at(compile_id) is not None)
 
     def _raised_elsewhere(self, fact: ProgramRaised, other: RelayedError) -> FindingBuilder:
-        """Build the finding for another process's error that was raised again here."""
+        """Build a finding on an error of another process that this process raised again."""
         said = (fact.error, other.introduction, other.error, other.message.reason)
         return self._places.finding(
             "target-error",
@@ -382,7 +385,7 @@ class FindingFacts:
     def _call_of(self, operator: str) -> Stack:
         """Return the stack of the first call of an operator in the graphs.
 
-        Empty if there is none.
+        The stack is empty if no graph contains such a call.
         """
         for graph in self._facts.of(GraphCaptured):
             for node in parse_operators(graph.text):
@@ -398,7 +401,10 @@ class FindingFacts:
         return builder
 
     def _in_cells(self, message: str, stack: Stack) -> str:
-        """Return a message of Python's parser; in a notebook, with rows of cells."""
+        """Replace the rows in a message of Python's parser by rows of notebook cells.
+
+        A message about a file that is not a notebook is returned unchanged.
+        """
         source = self._workspace.source(stack[-1].filename) if stack else None
         if source is None or not source.cells:
             return message
@@ -431,7 +437,7 @@ class FindingFacts:
         answer = cause_answer(fact.cause, fact.failure, self._workspace.source, whole=whole)
         builder = self._places.finding(
             kind,
-            # The program does this on purpose, so it is not an error; but the results differ.
+            # The program differs on purpose, so this is a warning, not an error.
             "warning" if fact.cause.kind == "compiling" or is_of_names else "error",
             answer.title,
             fact.stack,
@@ -453,4 +459,4 @@ _BUILD: Final[dict[type, Callable[[FindingFacts, Any], FindingBuilder | None]]] 
     TargetProblem: FindingFacts._target_problem,
     CallsWithoutGraph: FindingFacts._without_graph,
 }
-"""The builders of findings, by the type of the fact."""
+"""The functions that build findings, by the type of the fact."""

@@ -1,6 +1,6 @@
 """Fold the facts of a run into a report: repeated observations become one finding.
 
-The function is pure and total: any subset of facts, in any order, gives a report.
+``fold`` is pure and total: it returns a report for any subset of the facts, in any order.
 """
 
 from __future__ import annotations
@@ -61,9 +61,9 @@ def fold(
     filename: str | None = None,
     depth: Depth = "graph",
 ) -> Report:
-    """Return the report of the facts so far.
+    """Return the report of the facts of a run, which need not be complete.
 
-    ``filename`` is the file on which a problem without a stack is shown; by default the file in ``target``.
+    ``filename`` is the file on which problems without a stack are shown, by default the file in ``target``.
     """
     by_type = FactsByType(facts)
     of, last = by_type.of, by_type.last
@@ -120,17 +120,20 @@ def fold(
 
 
 def _graph(fact: GraphCaptured, places: FactLocator) -> CapturedGraph:
-    # A graph that has only operations of a library is placed on the compiled function.
+    # A graph with operations of libraries only is placed on the compiled function.
     frames = itertools.chain((node.frame for node in fact.nodes), places.own_frame(fact.compile_id))
     frame = next((frame for frame in frames if places.workspace.contains(frame.filename)), None)
     return CapturedGraph(fact.compile_id, len(fact.nodes), places.span(frame) if frame else None, fact.text)
 
 
 def _files(facts: FactsByType, names: Iterable[str], workspace: Workspace) -> dict[str, SourceFile | None]:
-    """Map imported workspace files to ``None``, and those in ``names`` to their text."""
+    """Map the workspace files that were imported or are in ``names`` to texts.
+
+    A file that is not in ``names`` is not read, and mapped to ``None``.
+    """
     imported = (name for fact in facts.of(ModulesLoaded) for name in fact.filenames)
     files: dict[str, SourceFile | None] = dict.fromkeys(filter(workspace.contains, imported))
-    # The rest is not read: a program may import hundreds of files of which it compiles nothing.
+    # Other files are not read: a program can import hundreds of files without compiled functions.
     files.update((name, workspace.source(name)) for name in filter(workspace.contains, names))
     return files
 
@@ -157,10 +160,7 @@ def _names(
 
 
 def _target_file(target: str, workspace: Workspace) -> str:
-    """Return the file in a target's id.
-
-    The project's ``pyproject.toml`` if it names no file.
-    """
+    """Return the file in a target's id; without a file, the ``pyproject.toml``."""
     path = target.removeprefix(PYTEST).partition("::")[0]
     filename = os.path.join(workspace.root, path)
     return filename if os.path.isfile(filename) else os.path.join(workspace.root, "pyproject.toml")

@@ -26,7 +26,7 @@ from .source_locator import FactLocator, UserFunction
 
 
 class FrameTable:
-    """The facts about compilations, by compile id, from which functions are reported."""
+    """The facts about compilations, from which the reports of functions are made."""
 
     def __init__(self, facts: FactsByType, places: FactLocator, recompilations: RecompileIndex) -> None:
         self._places = places
@@ -42,9 +42,9 @@ class FrameTable:
             self._launches[fact.compile_id] += sum(kernel.times for kernel in fact.kernels)
 
     def reports(self, breaks: Sequence[AbstractSet[str]]) -> tuple[FrameReport, ...]:
-        """Return a report for each function, sorted by place.
+        """Return a report for each compiled function, sorted by place.
 
-        ``breaks`` has the compile ids of each graph break.
+        ``breaks`` are the compile ids of each graph break.
         """
         compile_ids: dict[UserFunction, list[str]] = defaultdict(list)
         for compile_id, function in self._places.functions.items():
@@ -85,9 +85,9 @@ class FrameTable:
         )
 
     def _guards_of(self, compile_ids: Iterable[str], recompiles: Iterable[Recompile]) -> tuple[Guard, ...]:
-        """Collect the guards of several compilations.
+        """Collect the guards of several compilations, with their failures.
 
-        Equal guards are merged, with all failures.
+        Equal guards are merged.
         """
         installed: dict[tuple[str, str, str], list[GuardInstalled]] = defaultdict(list)
         for compile_id in compile_ids:

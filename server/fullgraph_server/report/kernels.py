@@ -1,4 +1,4 @@
-"""Generated code as a report holds it; descriptions of kernels and launches."""
+"""The generated code of a report, and descriptions of kernels and launches."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ FORMS: Final = {
     "amdgcn": "AMDGCN",
     "asm": "assembly",
 }
-"""Names of the languages that a kernel is compiled to."""
+"""Names of the languages to which kernels are compiled."""
 
 OwnSpan = Callable[[Stack], Span | None]
-"""A function that returns the user's innermost code on a stack; ``None`` if there is none."""
+"""A function that returns the innermost user code on a stack; ``None`` if there is none."""
 
 _MOST_UNREAD = 10
 _LAUNCH_SECONDS = 1e-6
-"""The least seconds of a launch; a kernel that needs less is launch-bound."""
+"""The least seconds that a launch takes; a kernel that needs less time is launch-bound."""
 
 
 def codes_of(
     written: Iterable[CodeGenerated], built: Iterable[KernelCompiled], own_span: OwnSpan
 ) -> tuple[GeneratedCode, ...]:
-    """Return the generated code of a report, with compiled kernels if there are any."""
+    """Return the generated code of a report, with the compiled kernels in ``built``."""
     by_name = {(fact.filename, fact.name): fact for fact in built}
     return tuple(_code(fact, by_name, own_span) for fact in written)
 
@@ -50,13 +50,13 @@ def by_kernel(code: GeneratedCode) -> dict[str, list[KernelLaunch]]:
 def count_launches(launches: Iterable[KernelLaunch]) -> int:
     """Return the number of launches in a call of the graph.
 
-    Each branch and loop body counts once.
+    The code of each branch and loop body counts once.
     """
     return sum(launch.times for launch in launches)
 
 
 def codes_words(codes: Sequence[GeneratedCode]) -> str:
-    """Count launches and pieces of code, and name kernels whose launch was not found."""
+    """Write the numbers of launches and pieces of code, and name unlaunched kernels."""
     if not codes:
         return "No code was written."
     launches = count_launches(launch for code in codes for launch in code.launches)
@@ -69,7 +69,7 @@ def codes_words(codes: Sequence[GeneratedCode]) -> str:
 
 
 def spans_of(launches: Iterable[KernelLaunch]) -> list[Span]:
-    """Return the user's code that launches compute, without duplicates."""
+    """Return the places of the user code that launches compute, without duplicates."""
     return list(dict.fromkeys(span for launch in launches for span in launch.spans))
 
 
@@ -80,9 +80,9 @@ def operators(launches: Sequence[KernelLaunch]) -> str:
 
 
 def function_words(launch: KernelLaunch) -> str:
-    """Name the subgraph's function that has a launch: `` (in true_graph_0)``.
+    """Name the function of a subgraph that contains a launch: `` (in true_graph_0)``.
 
-    Empty for the graph itself.
+    The text is empty for a launch in the graph itself.
     """
     times = f", called {launch.times} times" if launch.times > 1 else ""
     return f" (in {launch.function}{times})" if launch.function else ""
@@ -91,7 +91,7 @@ def function_words(launch: KernelLaunch) -> str:
 def launch_words(launch: KernelLaunch, most_settings: int | None = None) -> Iterator[str]:
     """Yield lines that describe a launch: grid, arguments, settings, resources, cost.
 
-    They name at most ``most_settings`` of the configurations that autotuning would choose from.
+    At most ``most_settings`` of the configurations from which autotuning would choose are listed.
     """
     built = launch.built
     if launch.arguments and launch.grid:
@@ -109,17 +109,14 @@ def launch_words(launch: KernelLaunch, most_settings: int | None = None) -> Iter
 
 
 def config_words(built: KernelCompiled) -> str:
-    """Describe a kernel's configuration, and count those that autotuning would try."""
+    """Describe a kernel's configuration, and how many autotuning would try."""
     if not built.others:
         return built.config
     return f"{built.config}: one of {len(built.others) + 1} settings that autotuning would try"
 
 
 def total_cost(launches: Iterable[KernelLaunch]) -> Cost | None:
-    """Return the total cost of launches.
-
-    ``None`` if TorchInductor estimated none of them.
-    """
+    """Return the total cost of launches; ``None`` if no cost is known."""
     costs = [(launch.cost, launch.times) for launch in launches if launch.cost]
     if not costs:
         return None

@@ -1,6 +1,6 @@
 """A report: the facts of one run, folded and immutable.
 
-Every feature shows a part of it.
+Every feature shows a part of a report.
 """
 
 from __future__ import annotations
@@ -46,15 +46,15 @@ from .measured.model import MeasuredSpeed
 _R = TypeVar("_R", bound=Result)
 
 Layer: TypeAlias = str
-"""The name of the analysis (``analyses/``) that a report is of; empty for an ordinary run."""
+"""The name of the analysis (``analyses/``) whose report this is; empty for an ordinary run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A problem or a remark that the user should look at.
 
-    ``code`` is torch's graph-break id (``GB0059``) if there is one, else the kind. ``stack`` runs
-    from the outermost call to the innermost; ``count`` is the number of compilations that have the finding.
+    ``code`` is torch's graph-break id (``GB0059``) if there is one, else the kind. ``stack`` begins with the
+    outermost call; ``count`` is the number of compilations that have the finding.
     """
 
     kind: FindingKind
@@ -67,60 +67,60 @@ class Finding:
     url: str = ""
     stack: tuple[StackCall, ...] = ()
     also_from: tuple[StackCall, ...] = ()
-    """For recompilations, the innermost differing call of each one that ``stack`` did not lead to."""
+    """For each recompilation with a stack other than ``stack``, the innermost call that differs."""
     count: int = 1
     text: str = ""
     """The compiler's whole message, for the full explanation."""
     compile_ids: frozenset[str] = frozenset()
     """The ids of the compilations that have the finding."""
     fault: int = 0
-    """The number of its fault, if a run through the stages has located it; else 0."""
+    """The number of the fault that a run through the stages located for this finding; else 0."""
     ranks: tuple[int, ...] = ()
-    """The ranks that have the finding, if not all have it."""
+    """The ranks that have the finding; empty if all ranks have it."""
     advice: tuple[Advice, ...] = ()
-    """The hints about a recompilation as data."""
+    """The advice on a recompilation, as data; ``hints`` has its sentences."""
     of_run: bool = False
-    """Whether it is about the whole run, not a line: of ``span``, only the file counts (the target's)."""
+    """Whether the finding is about the whole run, not a line: of ``span``, only the file is meant."""
     survived: bool = False
-    """Whether it is an error of the compiler after which the program continued."""
+    """Whether the finding is an error of the compiler after which the program continued."""
     of_program: bool = False
-    """Whether only the whole program shows it, so that no repro can be built from one of its calls."""
+    """Whether only the whole program has the problem, so that no repro can be built from a single call."""
 
     @property
     def remedies(self) -> tuple[Remedy, ...]:
-        """The remedies that the hints about a recompilation name."""
+        """The remedies in the advice on a recompilation."""
         return tuple(dict.fromkeys(remedy for item in self.advice for remedy in item.remedies))
 
     @property
     def compile_id(self) -> str:
-        """The id of the first compilation that has the finding; empty if none has."""
+        """The id of the first compilation with the finding; empty if there is none."""
         return min(self.compile_ids, key=compile_number, default="")
 
     @property
     def times(self) -> int:
-        """Its count in totals: each recompilation counts, a graph break counts once."""
+        """The finding's weight in totals: recompilations add up, a break counts once."""
         return self.count if KINDS[self.kind].sums_compilations else 1
 
     @property
     def has_graph(self) -> bool:
-        """Whether a graph fails, which can be minified.
+        """Whether a graph fails; a graph can be minified.
 
-        Otherwise the repro is the failing call.
+        Otherwise, the repro is the failing call.
         """
         return self.kind != "capture-error" and (bool(self.compile_ids) or not self.fault)
 
     @property
     def minifiable(self) -> bool:
-        """Whether it is a failure of the compiler for which a repro can be built."""
+        """Whether the finding is a compiler failure for which a repro can be built."""
         if self.kind == "compile-error":
-            # If Dynamo itself ends the process, there is no graph, and no call could be recorded.
+            # If Dynamo itself ends the process, there is no graph, and no call was recorded.
             return self.has_graph
         return self.kind in ("accuracy", "capture-error") and not self.of_program
 
 
 @dataclass(frozen=True, slots=True)
 class CapturedGraph:
-    """A captured graph; ``span`` is the user's line of its first operation."""
+    """A captured graph; ``span`` is the line of user code of the first operation."""
 
     compile_id: str
     ops: int
@@ -131,7 +131,7 @@ class CapturedGraph:
 
 @dataclass(frozen=True, slots=True)
 class LoweredOperation:
-    """An operation of a lowered graph: node name, operator (``aten.mm``), user code."""
+    """An operation of a lowered graph: node, operator (``aten.mm``), user code."""
 
     name: str
     operator: str
@@ -142,9 +142,9 @@ class LoweredOperation:
 class KernelLaunch:
     """One launch of a kernel, or of a library function, in TorchInductor's code.
 
-    ``spans`` are the user's code that it computes. A library function has the language ``extern`` and no
-    ``source``. ``rows`` are the first and the last row of the launch in the code, ``definition`` those of the
-    kernel. ``function`` and ``times`` are as in :class:`~fullgraph_compiler.facts.Kernel`.
+    ``spans`` are the user code that the launch computes. A library function has the language ``extern`` and
+    no ``source``. ``rows`` are the first and the last row of the launch in the generated code, ``definition``
+    those of the kernel. ``function`` and ``times`` are as in :class:`~fullgraph_compiler.facts.Kernel`.
     """
 
     name: str
@@ -164,7 +164,7 @@ class KernelLaunch:
     times: int = 1
 
     def spans_at(self, filename: str, row: int) -> list[Span]:
-        """Return the user's code on a line that the launch computes."""
+        """Return the places on a line of user code that the launch computes."""
         spans = (span for span in self.spans if span.filename == filename)
         return [span for span in spans if span.row <= row <= span.end_row]
 
@@ -186,7 +186,7 @@ class GeneratedCode:
 
 @dataclass(frozen=True, slots=True)
 class ExportedProgram:
-    """A program of ``torch.export``; ``sizes`` are its conditions on input sizes."""
+    """A program of ``torch.export``; ``sizes`` are the conditions on input sizes."""
 
     compile_id: str
     function: str
@@ -196,9 +196,10 @@ class ExportedProgram:
 
 @dataclass(frozen=True, slots=True)
 class FrameCompilation:
-    """One compilation of a frame; ``reason`` is the guard that failed, if any.
+    """One compilation of a frame.
 
-    ``reason`` is empty for the first compilation. ``start`` is in seconds since the epoch, 0 if unknown.
+    ``reason`` is a clause on the change that caused a recompilation; empty for the first compilation of a
+    frame. ``start`` is in seconds since the epoch, 0 if unknown.
     """
 
     compile_id: str
@@ -208,16 +209,16 @@ class FrameCompilation:
     seconds: float
     reason: str
     caller: Span | None = None
-    """The user's call that made the frame compile, if the process reported it."""
+    """The call in user code that caused the compilation, if known."""
 
 
 @dataclass(frozen=True, slots=True)
 class SizeCondition:
-    """A size condition that a compilation assumes because of the code at ``span``.
+    """A condition on sizes that a compilation assumes due to the code at ``span``.
 
-    ``text`` names the sizes as the user writes them (``x.shape[0] > 4``), ``expression`` by torch's symbols
-    (``s77 > 4``). ``reason`` is torch's reason for a specialization; ``calls`` are the calls in torch that
-    added the condition, the innermost last, ``cpp_stack`` is the text of its C++ stack.
+    ``text`` names the sizes as in user code (``x.shape[0] > 4``), ``expression`` by torch's symbols
+    (``s77 > 4``). ``reason`` is torch's reason for a specialization. ``calls`` are the calls in torch that
+    added the condition, the innermost last; ``cpp_stack`` is the text of the C++ stack.
     """
 
     compile_id: str
@@ -244,16 +245,16 @@ class Guard:
     compile_id: str
     span: Span | None
     failures: int = 0
-    """The number of recompilations that its failures caused."""
+    """The number of recompilations that failures of this guard caused."""
     callers: tuple[Span, ...] = ()
-    """The user's calls of inlined functions that led to ``span``, the innermost first."""
+    """The calls of inlined functions in user code that led to ``span``, the innermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameReport:
-    """A user's function with all its compilations and those of its resume functions.
+    """A compiled function of the user, with the function's resume functions.
 
-    ``row`` is the row of its ``def``, below any decorators; ``qualname`` has its class: ``Block.forward``.
+    ``row`` is the row of the ``def``, below any decorators; ``qualname`` has the class: ``Block.forward``.
     """
 
     function: str
@@ -268,26 +269,26 @@ class FrameReport:
     recompiles: int = 0
     seconds: float = 0.0
     kernels: int = 0
-    """The launches of kernels and library functions in its code; 0 if no code was generated."""
+    """The number of kernel and library launches in the generated code; 0 if no code was generated."""
     versions: int = 0
-    """The number of compilations that Dynamo would keep without a limit, of the frame with the most."""
+    """The largest number of compilations of one frame that Dynamo would keep without a limit."""
     compilations: int = 0
-    """The number of compilations that started; a limit stopped the rest."""
+    """The number of compilations that started, excluding those that a recompile limit prevented."""
     traced: tuple[GraphTraced, ...] = ()
-    """Its graphs in detail, in the order of their compilations."""
+    """The details of the function's graphs, in the order of the compilations."""
     cached: tuple[CacheState, ...] = ()
-    """Hit, miss or bypass of its graphs in the cache of their code, in the order of their compilations."""
+    """The outcomes of the graphs' lookups in the cache for code, in the order of the compilations."""
     schedules: tuple[CollectivesScheduled, ...] = ()
-    """The collective operations in the code of its graphs, for graphs that have any."""
+    """The collective operations in the code of each graph that has any."""
     estimates: tuple[RuntimeEstimated, ...] = ()
-    """TorchInductor's runtime estimates for the code of its graphs, if torch was set to record them."""
+    """TorchInductor's runtime estimates for the code of the graphs, if torch was set to record them."""
     unfinished: bool = False
-    """Whether its last compilation has not ended."""
+    """Whether the function's last compilation has not ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class HeldTensors:
-    """The tensors of a variable at a place in one compilation, and its size symbols."""
+    """The tensors of a variable in one compilation, and the symbols in their sizes."""
 
     compile_id: str
     tensors: tuple[NamedTensor, ...]
@@ -298,8 +299,8 @@ class HeldTensors:
 class TensorName:
     """An assignment of tensors to a variable.
 
-    ``span`` is the variable, with its annotation if it is ``annotated``. ``shown`` are the tensors of the
-    newest compilation of each frame, ``held`` those of all compilations, in order.
+    ``span`` is the variable, including the annotation if the variable is ``annotated``. ``shown`` are the
+    tensors of the newest compilation of each frame, ``held`` those of all compilations, in order.
     """
 
     span: Span
@@ -311,10 +312,10 @@ class TensorName:
 
 @dataclass(frozen=True, slots=True)
 class NumberedGraph:
-    """The graph of one frame with a number for users.
+    """The graph of a frame, with a number to show to users.
 
-    All compilations of a frame share one graph. ``number`` counts from 1 to ``total``, in the order of the
-    program.
+    All compilations of a frame count as one graph. ``number`` is between 1 and ``total``, in the order of the
+    frames.
     """
 
     number: int
@@ -322,14 +323,15 @@ class NumberedGraph:
     function: str
     compile_ids: tuple[str, ...]
     limited: bool = False
-    """Whether the frame reached a recompile limit: calls that fit no compilation run eagerly."""
+    """Whether the frame reached a recompile limit: a call that no compilation fits runs eagerly."""
 
 
 @dataclass(frozen=True, slots=True)
 class GraphLines:
     """Consecutive statements that ran in the same way: in graphs, eagerly, or both.
 
-    ``spans`` are whole statements, or the headers of compound ones; ``reasons`` say why they ran eagerly.
+    ``spans`` are whole statements, or the headers of compound statements. ``reasons`` say why they ran
+    eagerly; empty if they did not.
     """
 
     spans: tuple[Span, ...]
@@ -344,7 +346,7 @@ class GraphLines:
 
 @dataclass(frozen=True, slots=True)
 class RankSummary:
-    """The run of one rank: how it ended, its counts, whether it differs from most."""
+    """The run of one rank: its end, its counts, whether it differs from most ranks."""
 
     rank: int
     status: Status | None
@@ -355,18 +357,18 @@ class RankSummary:
     recompiles: int
     differs: bool
     group: int
-    """The number of its group of ranks that are equal in everything compared; the largest group is 0."""
+    """The number of the rank's group; ranks of a group do not differ, and group 0 is the largest."""
     usual: bool = False
-    """Whether it represents most ranks: a report of several ranks takes graphs and code from this one."""
+    """Whether the rank represents most ranks: a report of several ranks shows this rank's graphs and code."""
 
 
 @dataclass(frozen=True, slots=True)
 class SeenCall:
     """A compiled call that a run or a trace recorded, as an example call.
 
-    ``text`` can be written above the definition. ``function`` is the definition's qualified name; for a
-    compiled ``forward``, it is the class. ``row`` is the row of its ``def`` or ``class``. A text that is not
-    ``complete`` has ``...`` for unknown values.
+    ``text`` is the code of the call, for a comment above the definition. ``function`` is the qualified name
+    of the definition; for a compiled ``forward``, that of the class. ``row`` is the row of the ``def`` or
+    ``class``. A text that is not ``complete`` has ``...`` for unknown values.
     """
 
     function: str
@@ -378,56 +380,56 @@ class SeenCall:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The results of one run of one target."""
+    """The report of one run of a target."""
 
     target: str
     """The target's id: a path, ``path::name``, or a pytest node."""
     generation: int
     torch: str = ""
     status: Status | None = None
-    """``None`` while the run has not ended."""
+    """How the run ended; ``None`` until then."""
     seconds: float = 0.0
     findings: tuple[Finding, ...] = ()
     frames: tuple[FrameReport, ...] = ()
     graphs: tuple[CapturedGraph, ...] = ()
     """The captured graphs, in the order of their capture."""
     exports: tuple[ExportedProgram, ...] = ()
-    """The exported programs; each is also one of the graphs."""
+    """The exported programs; ``graphs`` has the graph of each."""
     codes: tuple[GeneratedCode, ...] = ()
-    """The generated code, in the order of its generation, if the run went that far."""
+    """The generated code, in the order of generation, if the run generated code."""
     artifacts: tuple[Artifact, ...] = ()
-    """The stages of each graph on its way to code, in order."""
+    """The stages of each graph between capture and code, in order."""
     records: tuple[RecordText, ...] = ()
-    """The other texts of a trace, in order, if the trace was read with its code."""
+    """The other texts of a trace, in order, if all records of the trace were read."""
     phases: tuple[CompilePhase, ...] = ()
-    """The steps of the compiler, ordered by their start; nested steps follow the step around them."""
+    """The steps of the compiler, sorted by start; nested steps come after the step that contains them."""
     compilations: tuple[FrameCompilation, ...] = ()
     """All compilations of frames, in order."""
     tensors: tuple[TensorName, ...] = ()
     """The tensors that variables in compiled code hold, sorted by place."""
     speed: MeasuredSpeed | None = None
-    """The speed of compiled calls, if it was measured."""
+    """The speed of compiled calls, if the run measured it."""
     stages: tuple[StageChecked, ...] = ()
-    """The results of the program and of each graph at each stage, if the run went through the stages."""
+    """The results of the program and of each graph at each stage, if the run checked the stages."""
     unchecked: tuple[GraphUnchecked, ...] = ()
     """The graphs whose stages could not be checked."""
     noise: tuple[Noise, ...] = ()
     """Results of graphs that are rounding noise, if the stages found any."""
     reruns_skipped: bool = False
-    """Whether the stages did not rerun to find a cause, since the program reaches other programs."""
+    """Whether the program did not run again to find a cause, because it connects to other programs."""
     results: tuple[Result, ...] = ()
     """The results of an analysis, in the order of its facts."""
     files: Mapping[str, SourceFile | None] = field(default_factory=dict, compare=False)
-    """The workspace's files that the program imported, with the text that ran if the report needs it."""
+    """The workspace files that the program imported, with the text that ran if the report needs the text."""
 
     depth: Depth = "graph"
     """The depth of the run."""
     layer: Layer = ""
-    """The layer of the target's results that this report is; empty for the ordinary result."""
+    """The analysis whose report this is; empty for the target's ordinary result."""
     sizes: tuple[SizeCondition, ...] = ()
     """The conditions on symbolic sizes, in the order of the traces."""
     graph_lines: tuple[GraphLines, ...] = ()
-    """The statements in graphs, and those that ran eagerly although compiled code has them, by place."""
+    """The statements in graphs, and statements of compiled functions that ran eagerly, sorted by place."""
     calls: tuple[SeenCall, ...] = ()
     """The compiled calls of the user's functions, in order."""
 
@@ -439,17 +441,17 @@ class Report:
     ranks: tuple[RankSummary, ...] = ()
     """The ranks of the run, if there are several."""
     executed: tuple[str, ...] = ()
-    """The compile ids of graphs in the order in which they ran, if the program recorded it."""
+    """The compile ids of graphs in the order in which the graphs ran, if that was recorded."""
     dry: RanDry | None = None
-    """Set if the program ran without data."""
+    """Set if the run was a dry run, without data."""
     left_out: tuple[str, ...] = ()
-    """The parts of the compiler that the program uses, but the run did not."""
+    """The parts of the compiler that the program uses, but that did not run."""
     reaches_others: bool = False
     """Whether the program connected to a server or started another program."""
     ignored: tuple[Finding, ...] = ()
     """The findings that comments in the source ignore."""
     known: tuple[Finding, ...] = ()
-    """The findings in the project's baseline; only in an editor."""
+    """The findings in the project's baseline; set only in an editor."""
     discarded: FilesDiscarded | None = None
     """Set if the files that the program wrote were discarded."""
 
@@ -459,7 +461,7 @@ class Report:
 
     @property
     def of_trace(self) -> bool:
-        """Whether it was read from a trace of a program that ran elsewhere."""
+        """Whether the report was read from a trace of a program that ran elsewhere."""
         return self.target.startswith(TRACE)
 
     @property
@@ -468,20 +470,20 @@ class Report:
         return len(self.ignored) + len(self.known)
 
     def may_read(self, filename: str) -> bool:
-        """Return whether a file in the report may be read.
+        """Return whether Fullgraph may read a file that the report names.
 
-        A log can name any file on any machine.
+        A log can name any file, so the report of a trace may name files that must not be read.
         """
         return not self.of_trace or filename in self.files
 
     @property
     def usual_rank(self) -> int | None:
-        """The rank whose graphs, kernels and times the report of several ranks has."""
+        """The rank whose graphs, kernels and times a report of several ranks contains."""
         return next((rank.rank for rank in self.ranks if rank.usual), None)
 
     @property
     def repeatable(self) -> bool:
-        """Whether the run was a single process that can run again here, and not a preview."""
+        """Whether the run can be repeated here: a single process, not a preview."""
         return not (self.ranks or self.of_trace or (self.dry and self.dry.device))
 
     @property
@@ -499,5 +501,5 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether the whole compiler ran: compile times are those of an ordinary start."""
+        """Whether the whole compiler ran, so that compile times are realistic."""
         return self.depth in ("build", "times", "speed")

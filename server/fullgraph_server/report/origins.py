@@ -1,8 +1,8 @@
 """Origins of guarded values: parameter, buffer, global, and the defining code.
 
 torch's source of a guard names the dicts on the path to the value (``L['self']._buffers['mask']``); the
-syntax tree shows where the names are defined. For a value in a library, the user's attribute that holds the
-library's object counts.
+syntax tree shows where the names are defined. A value in a library's object is placed on the user's attribute
+that holds this object.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..workspace.source import SourceFile
 from .model import FrameReport, Guard
 
 _KINDS: Final = {"_buffers": "buffer", "_parameters": "parameter of a module", "_modules": "module"}
-"""The dicts of ``torch.nn.Module`` on the paths of guards, and the kinds of their values."""
+"""The dicts of ``torch.nn.Module`` in the sources of guards, with the kind of their values."""
 _MEMBER: Final = re.compile(r"\.(_buffers|_parameters|_modules)\['\w+'\]$")
 _STEP: Final = re.compile(r"\.(\w+)|\[[^\[\]]*\]")
 _ROOT: Final = re.compile(r"[^\W\d]\w*")
@@ -44,12 +44,12 @@ _AMBIENT: Final = frozenset(
 
 
 _Owned: TypeAlias = tuple[ScopeDefinitions, ast.ClassDef]
-"""A class, with the definitions of its source."""
+"""A class, with the definitions of its source file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ValueOrigin:
-    """The kind of a guarded value in words, and the user's code that defines it."""
+    """A noun for the kind of a guarded value, and the user code that defines it."""
 
     kind: str
     span: Span | None
@@ -62,12 +62,15 @@ def is_ambient(guard: Guard) -> bool:
 
 
 def is_of_library(guard: Guard, files: Iterable[str]) -> bool:
-    """Return whether a guard is on a library module's value, for an inlined function."""
+    """Return whether a guard is on a global of a library, for an inlined function."""
     return _IMPORT.search(guard.source) is not None and _own_module(guard, files) is None
 
 
 def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
-    """Return the user's file that defines a guarded global of an imported module."""
+    """Return the user's file that defines a guarded global of an imported module.
+
+    Return ``None`` for other guards, and for modules of libraries.
+    """
     imported = _IMPORT.search(guard.source)
     if imported is None:
         return None
@@ -77,9 +80,9 @@ def _own_module(guard: Guard, files: Iterable[str]) -> str | None:
 
 
 def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile | None]) -> ValueOrigin | None:
-    """Return the origin of the guarded value of a compiled function.
+    """Return the origin of the value that a guard of a compiled function checks.
 
-    ``None`` for ambient state.
+    Return ``None`` for a guard on the state of the process, or on a value without a name.
     """
     name = written_name(guard.source)
     root = _ROOT.match(name)
@@ -103,12 +106,12 @@ def origin_of(guard: Guard, frame: FrameReport, files: Mapping[str, SourceFile |
         kind = "attribute"
     place = _attribute_used(guard, steps, files) or _attribute(root[0], steps, frame, scope, files)
     if place is None and not any(steps):
-        place = definition  # an item has the place of its container
+        place = definition  # an item is placed on the definition of its container
     return ValueOrigin(kind, place.span if place else None)
 
 
 def _of_module(guard: Guard, module: str, files: Mapping[str, SourceFile | None]) -> ValueOrigin:
-    """Return the origin of a global in another module of the user."""
+    """Return the origin of a guarded global in another module of the user."""
     names = _IMPORT.split(guard.source)[-1]
     first = _STEP.search(names)
     if first is None or not first[1]:
@@ -125,7 +128,7 @@ def _root(
     """Return the kind and the definition of the first name in an expression."""
     if "G['__builtins_dict__" in source:
         return "built-in", None
-    if _CELL.search(source):  # of a called function, whose names differ from the compiled one's
+    if _CELL.search(source):  # of a called function, whose names differ from those of the compiled function
         return "closure variable", None
     if "G[" in source and "L[" not in source:
         return "global", scope.global_variable(name) if scope else None
@@ -154,7 +157,7 @@ def _attribute_used(
     if cls is None or not own or not text.startswith(f"{own}."):
         return None
     first = _STEP.match(text, len(own))
-    # It is the same value only if both paths end with the same name.
+    # The code uses the guarded attribute only if both paths end with the same name.
     same = text.count(".") == 1 and first is not None and steps[-1] == first[1]
     return scope.attribute(cls, steps[-1]) if same else None
 
@@ -176,17 +179,17 @@ def _attribute(
     definition = None
     for step in steps:
         if not step:
-            continue  # an item has the class that its list is created with
+            continue  # an item has the class with which the list is created
         attribute = _inherited(owned, step, every)
         if attribute is None:
-            # A value that a library adds to a module has the module's place; that of others is unknown.
+            # A value that a library adds to a module is placed on the module; other places are unknown.
             return definition if owned is None else None
         definition, owned = attribute, _class_of(attribute.called, every)
     return definition
 
 
 def _inherited(owned: _Owned | None, name: str, every: Sequence[ScopeDefinitions]) -> NameDefinition | None:
-    """Find an attribute of a class or of its bases."""
+    """Find the definition of an attribute in a class or in its base classes."""
     seen: list[ast.ClassDef] = []
     while owned is not None and owned[1] not in seen:
         scope, cls = owned
@@ -198,9 +201,6 @@ def _inherited(owned: _Owned | None, name: str, every: Sequence[ScopeDefinitions
 
 
 def _class_of(names: frozenset[str], every: Iterable[ScopeDefinitions]) -> _Owned | None:
-    """Return the user's class with one of these names.
-
-    ``None`` unless there is exactly one.
-    """
+    """Return the user's class with one of ``names``; ``None`` unless exactly one has."""
     classes = [(scope, scope.classes[name]) for scope in every for name in names if name in scope.classes]
     return classes[0] if len(classes) == 1 else None

@@ -1,4 +1,4 @@
-"""The steps of the compiler as a tree, with the part each step belongs to."""
+"""The steps of the compiler as a tree, with the compiler part of each step."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ _BEGINS: Final[tuple[tuple[re.Pattern[str], Part], ...]] = (
     (re.compile(r"^(aot_|AOTAutograd|create_aot|min_cut|entire_backward_compile)"), "aot"),
     (re.compile(r"(compile_fx|inductor|_passes$|^GraphLowering|^Scheduler)"), "inductor"),
 )
-"""The first steps of each part, by torch's names (``dynamo_timed`` throughout torch, 2.11 to 2.15)."""
+"""Patterns for the names of steps with which a part begins (uses of ``dynamo_timed``, 2.11 to 2.15)."""
 
 
 @dataclass(slots=True)
 class PhaseStep:
-    """A step inside ``depth`` others; ``own`` are its seconds without inner steps."""
+    """A step of the compiler, nested in ``depth`` other steps.
+
+    ``own`` are the seconds of the step without the steps nested in it.
+    """
 
     phase: CompilePhase
     depth: int
@@ -36,9 +39,9 @@ class PhaseStep:
 
 
 def steps_of(phases: Iterable[CompilePhase]) -> list[PhaseStep]:
-    """List the steps in order.
+    """List the steps in order, each with the part of the compiler.
 
-    A step that starts no part belongs to the part of the step around it.
+    A step that does not begin a part belongs to the part of the step that contains it.
     """
     steps: list[PhaseStep] = []
     around: list[PhaseStep] = []

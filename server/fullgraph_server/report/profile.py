@@ -1,7 +1,7 @@
 """The profile of recompilations: number, causes, callers and cost, by function.
 
-In the run that is profiled, each function keeps only its newest compilation, so that each recompilation has
-one cause.
+In a profiled run, torch keeps only the newest compilation of each function, so that each recompilation has a
+single cause.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from .model import Finding, FrameCompilation, FrameReport, Report
 
 @dataclass(frozen=True, slots=True)
 class RecompileCause:
-    """A finding about a recompilation or a break, for one function.
+    """A finding about recompilations or a graph break, for one function.
 
-    ``count`` is the number of the function's compilations in the finding.
+    ``count`` is the number of compilations of this function that have the finding.
     """
 
     finding: Finding
@@ -34,12 +34,12 @@ class RecompileProfile:
     recompilations: tuple[FrameCompilation, ...]
     causes: tuple[RecompileCause, ...]
     callers: tuple[tuple[Span, int], ...]
-    """The user's calls that recompiled it and their number, one for each line."""
+    """The calls in user code that caused recompilations, one per line, with the number of recompilations."""
     breaks: tuple[RecompileCause, ...]
 
     @property
     def seconds(self) -> float:
-        """The seconds that its recompilations took."""
+        """The seconds that all recompilations of the function took."""
         return sum(compilation.seconds for compilation in self.recompilations)
 
 
@@ -65,7 +65,7 @@ def sentence(report: Report) -> str:
 
 
 def cost(profile: RecompileProfile) -> str:
-    """Describe a function's recompilations: number, seconds, and the limit it needs."""
+    """Describe a function's recompilations: number, seconds, and the necessary limit."""
     needed = profile.frame.versions
     taken = f"{counted(len(profile.recompilations), 'recompilation')}, {profile.seconds:.1f} s"
     return f"{taken}; a recompile_limit of {needed} would hold all variants" if needed > 1 else taken

@@ -1,4 +1,7 @@
-"""Results of a program with compiler parts turned off in turn: table and sentence."""
+"""Results of a program with parts of the compiler turned off: table and sentence.
+
+Each such setting is called a recipe.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +17,11 @@ from .model import Report
 
 _GIB = 1 << 30
 _LONGEST = 80
-"""Characters of an error's message that are shown."""
+"""The number of characters of an error's message that are shown."""
 
 
 def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
-    """Return a table of recipes as lines: seconds, memory in GiB, outcomes."""
+    """Return a table of recipes as lines: name, seconds, memory in GiB, outcome."""
     rows = [
         (
             recipe.recipe,
@@ -32,7 +35,7 @@ def recipe_table(recipes: Sequence[RecipeTried]) -> list[str]:
 
 
 def compiler_fails(report: Report) -> bool:
-    """Return whether the unchanged program fails, but not when it runs uncompiled."""
+    """Return whether the unchanged program fails, but the uncompiled one does not."""
     recipes = report.of(RecipeTried)
     if report.status != "finished" or not recipes:
         return False

@@ -1,7 +1,8 @@
 """Findings about recompilations: guarded values that changed, recompile limits.
 
-Each changed property of a value makes one finding, however often it changed; values that changed in the same
-way share it. A recompilation belongs to one finding, so the counts add up to the number of recompilations.
+Each changed property of a value makes one finding, however often the property changed; values that changed in
+the same way share a finding. Each recompilation belongs to one finding, so the counts of the findings add up
+to the number of recompilations.
 """
 
 from __future__ import annotations
@@ -51,22 +52,22 @@ from .wrappers import LightningModules
 _TENSOR_CHECKS = (
     "device", "autograd", "dispatch keys", "dtype", "requires_grad", "rank", "size", "stride"
 )  # fmt: skip
-"""The properties of a tensor in the order in which ``TensorCheck`` checks them (``guards.cpp``)."""
+"""The properties of a tensor, in the order of the checks in ``TensorCheck`` (``guards.cpp``)."""
 _BY_ITSELF = ("/torch/_higher_order_ops/", "/torch/_export/")
-"""Folders in which torch compiles its own functions, such as a wrapper for each call of ``torch.cond``."""
+"""Folders with functions that torch itself compiles, such as a wrapper for each call of ``torch.cond``."""
 _ITEM = re.compile(r"(?:\[\d{1,9}\]){1,9}\Z")
 _MOST_TOGETHER = 32
-"""The most values that may change with another; more of them belong to a different object."""
+"""The most values that count as changed together; if there are more, the whole object is a different one."""
 _UNKNOWN = GuardFailure("", "", "", "")
 
 
 @dataclass(slots=True)
 class _CauseGroup:
-    """The recompilations that one property of one guarded value caused, by compile id.
+    """The recompilations that a change of one property of one guarded value caused.
 
-    ``libraries`` are the calls in libraries that use the value, ``others`` the other failures that led to
-    these recompilations, by compile id and property, ``together`` the failures of values that changed at the
-    same time, by compile id.
+    ``failures`` are the guard failures for that property, by compile id. ``libraries`` are the calls in
+    libraries that use the value. ``others`` are failures of other guards in these recompilations, by compile
+    id and property. ``together`` are failures of values that changed at the same time, by compile id.
     """
 
     place: FindingPlace
@@ -111,7 +112,7 @@ class RecompileIndex:
     def builders(self) -> Iterator[FindingBuilder]:
         """Build a finding for each changed property of a value.
 
-        Values that changed alike share one.
+        Values that changed in the same way share a finding.
         """
         groups: dict[tuple[object, ...], _CauseGroup] = {}
         for fact in self._facts.of(Recompile):
@@ -132,10 +133,10 @@ class RecompileIndex:
         return map(self._builder, alike.values())
 
     def _change(self, group: _CauseGroup) -> tuple[object, ...]:
-        """Return the key that groups share if the same change caused their recompilations.
+        """Return a key that is equal for groups with the same change.
 
-        The key has the outermost compiled function, the two values and the name. Names of tensors and of
-        freed objects are left out, since they differ between functions.
+        The key has the outermost compiled function, the expected and the actual value, and the value's name.
+        Names of tensors and of freed objects are left out, since they differ between functions.
         """
         compile_id, failure = next(iter(group.failures.items()))
         name = written_name(failure.source).rpartition(".")[2] or failure.reason
@@ -160,7 +161,7 @@ class RecompileIndex:
         given = advice.common_advice(
             item for group in groups for item in self.advise(next(iter(group.failures.values())))
         )
-        # If the caller decides whether a key is in a value, it does not pass the key.
+        # If the caller tests whether a key is in a value, the caller does not pass the key.
         asked = self._lookup(next(iter(first.failures.values())))
         keys = names(ast.parse(asked, mode="eval")) if asked else ()
         passed = [same for same in together if written_name(same[0].source) not in keys]
@@ -181,7 +182,10 @@ class RecompileIndex:
         return FindingBuilder(finding, compile_ids)
 
     def _likewise(self, groups: Sequence[_CauseGroup]) -> str:
-        """Name the other values of several that changed in the same way, in a clause."""
+        """Write a clause on the values of further groups, which changed in the same way.
+
+        The clause is empty for a single group.
+        """
         values = [next(iter(group.failures.items())) for group in groups]
         own, *others = (self._as_passed(*value).source for value in values)
         functions = [
@@ -191,7 +195,10 @@ class RecompileIndex:
         return messages.likewise(others, own, functions)
 
     def _changed_with(self, cause: GuardFailure, fact: Recompile) -> list[GuardFailure]:
-        """List the values that changed with a cause, to values no compilation fits."""
+        """List the values that changed together with a cause.
+
+        Values that fit an earlier compilation are left out.
+        """
         compile_id = fact.compile_id
         before, after = self.guards[cause.compile_id], self.guards[compile_id]
         numbers = (compile_number(cause.compile_id), compile_number(compile_id))
@@ -210,15 +217,18 @@ class RecompileIndex:
         ]
 
     def _lookup(self, failure: GuardFailure) -> str:
-        """Return the ``in`` test on the changed value, if it is all the code needs of it."""
+        """Return the ``in`` test on a changed dict or set, if nothing else uses its items.
+
+        Return an empty string for other failures.
+        """
         if failure.kind not in ("DICT_CONTAINS", "SET_CONTAINS"):
             return ""
         return lookup(failure.stack or self._guard_stack(failure), failure.source, self._workspace)
 
     def _break_behind(self, failure: GuardFailure) -> tuple[Advice, ...]:
-        """Advise to remove the graph break that passed a value.
+        """Advise to remove the graph break over which a changed value was passed.
 
-        Not for tensors, which change anyway.
+        There is no advice for tensors, which change with or without the break.
         """
         if failure.changed in _TENSOR_CHECKS or failure.kind == "TENSOR_MATCH":
             return ()
@@ -228,7 +238,7 @@ class RecompileIndex:
     def late_compilations(self) -> Iterator[FindingBuilder]:
         """Build a finding for each call and cause of compilations after the warm-up.
 
-        The finding is on the call.
+        The finding is on the call in user code.
         """
         groups: dict[tuple[Span | None, str, object], dict[str, GuardFailure | None]] = {}
         for fact in self._late.values():
@@ -258,7 +268,7 @@ class RecompileIndex:
             )
 
     def advise(self, failure: GuardFailure) -> tuple[Advice, ...]:
-        """Return the advice on a failed guard, from all compilations of its function."""
+        """Return the advice on a failed guard, given all compilations of the function."""
         frame, compile_id = frame_of(failure.compile_id), failure.compile_id
         stack = failure.stack or self._guard_stack(failure)
         function = self._places.functions.get(compile_id)
@@ -292,11 +302,11 @@ class RecompileIndex:
         return (*given, *shared_code(failure, compile_id, self._places))
 
     def named(self, failures: Iterable[GuardFailure]) -> list[GuardFailure]:
-        """Return failures with stack values of resume functions replaced by their names."""
+        """Return failures with torch's names for stack values replaced by the user's."""
         return [self._resumed.named(failure) for failure in failures]
 
     def _is_index(self, stack: Stack, source: str) -> bool:
-        """Return whether the line that guards a value uses it as an index."""
+        """Return whether the line at a stack's end uses a guarded value as an index."""
         file = self._workspace.source(stack[-1].filename) if stack else None
         name = _ITEM.sub("", written_name(source).rpartition(".")[2])
         return bool(name) and any(
@@ -307,19 +317,19 @@ class RecompileIndex:
         )
 
     def causes(self, limit: RecompileLimit) -> list[GuardFailure]:
-        """List the cause of each recompilation of the frame that reached a limit."""
+        """List the cause of each recompilation of the frame that hit a recompile limit."""
         return self._causes[frame_of(limit.compile_id)]
 
     @cached_property
     def _causes(self) -> Mapping[str, list[GuardFailure]]:
-        """The cause of each recompilation, by frame."""
+        """The causes of recompilations, by frame."""
         causes: dict[str, list[GuardFailure]] = defaultdict(list)
         for fact in self._facts.of(Recompile):
             causes[frame_of(fact.compile_id)].append(self.cause(fact.failures, fact.compile_id))
         return causes
 
     def together(self, limit: RecompileLimit) -> list[list[GuardFailure]]:
-        """List the values that changed whenever a frame's most frequent cause did."""
+        """List the values that always changed together with a frame's most frequent cause."""
         causes: dict[tuple[object, ...], list[list[GuardFailure]]] = defaultdict(list)
         for fact in self._facts.of(Recompile):
             if frame_of(fact.compile_id) == frame_of(limit.compile_id):
@@ -328,13 +338,13 @@ class RecompileIndex:
         return _in_all(max(causes.values(), key=len, default=[]), causes.keys())
 
     def cause(self, failures: tuple[GuardFailure, ...], compile_id: str) -> GuardFailure:
-        """Choose the failed guard that explains a recompilation.
+        """Choose the guard failure that explains a recompilation.
 
-        It is a guard on a value that fits no earlier compilation. If there is none, only the combination of
-        values is new, and the failure of the newest compilation counts.
+        It is the failure of a guard on a value that fits no earlier compilation. If each value fits one, only
+        the combination of values is new: then it is the failure of the newest compilation.
         """
         completed = self.completed(failures, compile_id)
-        # A guard that could not be evaluated explains less than any other.
+        # A guard that could not be evaluated explains less than any other guard.
         all_failures = [item for item in completed if not messages.is_unevaluated(item.reason)] or completed
         newest: dict[tuple[object, ...], GuardFailure] = {}
         for failure in reversed(all_failures):
@@ -345,35 +355,35 @@ class RecompileIndex:
         return next(iter(newest.values()), _UNKNOWN)
 
     def _holds(self, failure: GuardFailure, other: GuardFailure, compile_id: str) -> bool:
-        """Return whether a compilation that failed on ``other`` fits ``failure``'s value.
+        """Return whether the compilation of ``other`` accepts the value of ``failure``.
 
-        It does if it checks the value before the guard that failed, or if the new compilation has the same
-        guards on the value.
+        ``other`` is the guard failure of that compilation. It accepts the value if it checks the value before
+        the guard that failed, or if the new compilation has the same guards on the value.
         """
         if (other.source or other.kind) != (failure.source or failure.kind):
             return self._is_for(other.compile_id, failure, compile_id)
         return {failure.changed, other.changed} <= {*_TENSOR_CHECKS} and _step(failure) < _step(other)
 
     def _is_for(self, other: str, failure: GuardFailure, compile_id: str) -> bool:
-        """Return whether ``compile_id`` has all guards of ``other`` on a value."""
+        """Return whether ``compile_id`` has all guards of ``other`` on a failure's value."""
         asked = self._asked(other, failure)
         return bool(asked) and asked <= self._asked(compile_id, failure)
 
     def _asked(self, compile_id: str, failure: GuardFailure) -> set[tuple[str, str]]:
-        """Return a compilation's guards on the value of a failed guard, and on its sizes."""
+        """Return a compilation's guards on a failure's value and on the value's sizes."""
         ambient, source = self._codes[compile_id, ""], failure.source
         if not source:
             kind = "LAMBDA_GUARD" if failure.kind == advice.RELATION else failure.kind
             return {guard for guard in ambient if guard[0] == kind}
         own = self._codes[compile_id, source] | {guard for guard in ambient if source in guard[1]}
         if any(kind == "TENSOR_MATCH" for kind, _ in own):
-            own = {guard for guard in own if guard[0] != "TYPE_MATCH"}  # torch sometimes omits it
+            own = {guard for guard in own if guard[0] != "TYPE_MATCH"}  # torch sometimes omits this guard
         return own
 
     def completed(self, failures: tuple[GuardFailure, ...], compile_id: str) -> Sequence[GuardFailure]:
-        """Complete the failed guards behind a compilation from the installed guards.
+        """Complete the guard failures that led to a compilation, from installed guards.
 
-        Each earlier compilation has one failure; that of the newest compilation is the last.
+        There is one failure for each earlier compilation, sorted by compilation.
         """
         key = (compile_id, failures)
         if key not in self._completed:
@@ -389,14 +399,17 @@ class RecompileIndex:
                 is_relation = not failure.source and relation_of(failure.reason) is not None
                 kind = advice.RELATION if is_relation else failure.kind
                 failure = replace(failure, stack=condition.stack, kind=kind)
-            # torch makes a size dynamic the second time, but the code may specialize it again.
+            # torch makes a size dynamic in the second compilation, but the code can specialize it again.
             constants = (*self._constants[failure.compile_id], *self._constants[compile_id])
             if specialization_behind(failure, constants) is not None:
                 failure = replace(failure, kind=tensor_advice.SPECIALIZED)
             yield failure
 
     def _place(self, compile_id: str, failure: GuardFailure) -> FindingPlace:
-        """Return the place that first needed the guarded value; by default, the parameter."""
+        """Return the place of the code that needed the guarded value first.
+
+        If that is unknown or in a library, return the parameter or the name of the compiled function.
+        """
         stack = failure.stack or self._guard_stack(failure)
         own = self._places.own_frame(compile_id)
         contains = self._workspace.contains
@@ -416,7 +429,7 @@ class RecompileIndex:
     def _as_passed(self, compile_id: str, failure: GuardFailure) -> GuardFailure:
         """Return a failure with the value's name in the program.
 
-        For an item of ``*args``, the caller's.
+        An item of ``*args`` or ``**kwargs`` gets the caller's name for the value.
         """
         failure = self._resumed.named(failure)
         holder = failure.source.rpartition("[")[0]
@@ -437,7 +450,10 @@ class RecompileIndex:
 def _in_all(
     changes: Sequence[Sequence[GuardFailure]], own: Collection[tuple[object, ...]]
 ) -> list[list[GuardFailure]]:
-    """Group failures that are in all of several lists, not in ``own``, by property."""
+    """Group failures by property, for the properties that are in all of ``changes``.
+
+    Properties in ``own`` are left out.
+    """
     found: dict[tuple[object, ...], list[GuardFailure]] = defaultdict(list)
     for failure in (item for part in changes for item in part):
         found[messages.cause_of(failure)].append(failure)
@@ -445,5 +461,5 @@ def _in_all(
 
 
 def _step(failure: GuardFailure) -> tuple[int, int]:
-    """Return the sort key of a tensor's property in the order of torch's checks."""
+    """Return a sort key for tensor properties: the order in which torch checks them."""
     return _TENSOR_CHECKS.index(failure.changed), failure.dimension or 0

@@ -1,4 +1,4 @@
-"""Conditions on symbolic sizes of compilations, and those behind failed guards."""
+"""Conditions on symbolic sizes of compilations, and conditions of failed guards."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .source_locator import FactLocator
 
 
 def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> ShapeGuard | None:
-    """Find the condition whose guard failed, by the relation in the reason.
+    """Find the condition whose guard failed, by the comparison in torch's reason.
 
-    ``None`` if none fits.
+    Return ``None`` if no condition matches.
     """
     comparison = comparison_of(failure.reason)
     texts = [written_condition(guard.expression, guard.symbols) for guard in guards] if comparison else []
@@ -34,10 +34,11 @@ def condition_behind(failure: GuardFailure, guards: Sequence[ShapeGuard]) -> Sha
 
 
 def place_of(condition: ast.Compare, texts: Sequence[str], *, may_be_near: bool) -> int | None:
-    """Return the index of the first equal condition, or one with a bound off by one.
+    """Return the index of the first of ``texts`` that is the same condition.
 
-    torch simplifies conditions on sizes before it checks them, which can shift a bound by one. ``None`` if no
-    text fits.
+    With ``may_be_near``, a condition with a bound that differs by one matches, too, unless another is equal:
+    torch simplifies conditions on sizes before it checks them, which can shift a bound by one. Return
+    ``None`` if no text matches.
     """
     others = [comparison_of(text) for text in texts]
     for index, other in enumerate(others):
@@ -69,7 +70,7 @@ def specialization_behind(
 
 
 def size_conditions(facts: FactsByType, places: FactLocator) -> Iterator[SizeCondition]:
-    """Yield the conditions of compilations, in the order in which torch added them."""
+    """Yield the conditions on sizes, in the order in which torch added them."""
     for fact in facts.all:
         if isinstance(fact, ShapeGuard):
             yield SizeCondition(

@@ -1,4 +1,4 @@
-"""Places of facts in the user's code: the user's innermost frame of a stack."""
+"""Places of facts in user code: the innermost frame of user code on a stack."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from .model import Finding
 
 _LIBRARY_FOLDER = re.compile(r"^.*[/\\](?:site-packages|dist-packages|python\d\.\d+)[/\\]", re.DOTALL)
 _PRIVATE = re.compile(r"\._(?!_dict__$|\w*_hooks$)|\((?!\)$)")
-"""Matches names that only an object itself uses, except those that advice names in another way."""
+"""A pattern for private attributes and calls, except for those that advice describes in other terms."""
 _CALLS_OF_MODULES = ("_wrapped_call_impl", "_call_impl")
-"""The functions between ``model(x)`` and its ``forward`` (``torch/nn/modules/module.py``)."""
+"""The functions that ``model(x)`` calls before ``forward`` (``torch/nn/modules/module.py``)."""
 _OF_DYNAMO = re.compile(r"/torch/(?:_dynamo|_higher_order_ops)/")
 _LOCAL = re.compile(r"L\['(\w+)'\]")
 _ITEM = re.compile(r"L\['(\w+)'\](\[(?:\d+|'\w+')\])")
@@ -45,7 +45,10 @@ _ITEM = re.compile(r"L\['(\w+)'\](\[(?:\d+|'\w+')\])")
 
 @dataclass(frozen=True, slots=True)
 class FindingPlace:
-    """The place of a finding, the calls that lead there, and any library call below."""
+    """The place of a finding in user code, with the calls that lead to it.
+
+    ``library`` is the library call at the end of the stack; ``None`` if the stack ends in user code.
+    """
 
     span: Span
     calls: tuple[StackCall, ...]
@@ -54,7 +57,7 @@ class FindingPlace:
 
 @dataclass(frozen=True, slots=True)
 class UserFunction:
-    """A function of the user's code; all its compilations share an equal instance."""
+    """A compiled function; all compilations of the function have equal instances."""
 
     filename: str
     name: str
@@ -62,9 +65,9 @@ class UserFunction:
 
 
 class FactLocator:
-    """A locator of facts by compiled frames.
+    """A locator of facts in user code, from stacks and compiled frames.
 
-    ``filename`` is the file of facts without a stack.
+    ``filename`` is the file on which facts without a stack are placed.
     """
 
     def __init__(self, workspace: Workspace, filename: str, facts: Iterable[Fact]) -> None:
@@ -84,10 +87,10 @@ class FactLocator:
                 self.functions.setdefault(fact.compile_id, function)
 
     def place(self, stack: Stack, compile_id: str) -> FindingPlace:
-        """Return the place of the user's innermost frame.
+        """Return the place of the innermost frame of user code.
 
-        It comes with the user's calls and the library calls below. In a log whose files are not on this
-        machine, every frame outside of libraries counts as the user's.
+        ``calls`` are the calls in user code, and the library calls after the innermost. In a log whose files
+        are not on this machine, every frame outside of libraries counts as user code.
         """
         full = self.full_stack(stack, compile_id)
         if not full:
@@ -116,7 +119,10 @@ class FactLocator:
         url: str = "",
         text: str = "",
     ) -> FindingBuilder:
-        """Start a finding at the place of a stack; without one, on the compiled function."""
+        """Start a finding at the place of a stack.
+
+        If the stack is empty, the finding is on the compiled function.
+        """
         place = self.place(stack, compile_id or "")
         finding = Finding(
             kind,
@@ -133,9 +139,9 @@ class FactLocator:
         return FindingBuilder(finding, set() if compile_id is None else {compile_id})
 
     def subject(self, stack: Stack, compile_id: str, code: str, said: str) -> str:
-        """Name the code at the end of a stack that breaks the graph.
+        """Name the code in the innermost frame of user code, which breaks the graph.
 
-        Empty if its columns are unknown.
+        Return an empty string if the columns of the code are unknown.
         """
         full = self.full_stack(stack, compile_id) if stack else ()
         frame = self._innermost_own(full)
@@ -148,21 +154,24 @@ class FactLocator:
         return break_subject(node, source.line(node.lineno), code, said, innermost=frame == full[-1])
 
     def name_of(self, compile_id: str) -> str:
-        """Return the name of a compiled function with its class: ``Block.forward``.
+        """Return the name of a compiled function with the class: ``Block.forward``.
 
-        Empty if unknown.
+        Return an empty string if the function is unknown.
         """
         function = self.functions.get(compile_id)
         return self.qualname(function) if function else ""
 
     def qualname(self, function: UserFunction) -> str:
-        """Return a function's name with its class: ``Block.forward``."""
+        """Return a function's name with the class: ``Block.forward``."""
         source = self.workspace.source(function.filename)
         row = definition_span(source, function.filename, function.row, function.name).row
         return definitions(source).qualname(row, function.name) if source else function.name
 
     def full_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """Return a frame's callers followed by a fact's stack, or by the frame if empty."""
+        """Return the callers of a compiled frame, followed by a fact's stack.
+
+        If the fact's stack is empty, the compiled frame follows the callers.
+        """
         stack = stack or self.own_frame(compile_id)
         started = self._started.get(compile_id)
         if not (started and started.stack and stack):
@@ -172,18 +181,18 @@ class FactLocator:
         return stack if is_whole else started.stack + stack
 
     def outermost(self, compile_id: str) -> tuple[str, str]:
-        """Return file and name of the outermost compiled function at or above a frame."""
+        """Return file and name of the outermost compiled function on a frame's stack."""
         compiled = self._compiled()
         stack = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
         calls = ((frame.filename, frame.function) for frame in stack)
         return next((call for call in calls if call in compiled), ("", ""))
 
     def is_compiled(self, frame: StackFrame) -> bool:
-        """Return whether a function was compiled as a frame, not inlined into a caller."""
+        """Return whether a frame's function was compiled itself, not only inlined."""
         return (frame.filename, frame.function) in self._compiled()
 
     def own(self, stack: Stack) -> list[StackFrame]:
-        """List the user's frames of a stack."""
+        """List the frames of user code on a stack."""
         return [frame for frame in stack if self.workspace.contains(frame.filename)]
 
     def calling_stack(self, compile_id: str) -> Stack:
@@ -192,22 +201,25 @@ class FactLocator:
         return started.stack if started else ()
 
     def traced_stack(self, stack: Stack, compile_id: str) -> Stack:
-        """Return the part of a fact's stack that Dynamo traced, from its frame on."""
+        """Return the part of a fact's stack that Dynamo traced.
+
+        It begins with the compiled frame.
+        """
         around = len(self.calling_stack(compile_id)) if stack else 0
         return self.full_stack(stack, compile_id)[around:] if stack else ()
 
     def resumes_at(self, compile_id: str) -> int | None:
         """Return the row at which a resume function continues.
 
-        ``None`` for an ordinary frame.
+        Return ``None`` if the compiled frame is not a resume function.
         """
         started = self._started.get(compile_id)
         return started.resumes_at if started else None
 
     def own_frame(self, compile_id: str) -> Stack:
-        """Return a stack with one frame at the name of the compiled function.
+        """Return a stack with a single frame, at the name of the compiled function.
 
-        Empty if unknown.
+        The stack is empty if the function is unknown.
         """
         function = self.functions.get(compile_id)
         if function is None:
@@ -230,9 +242,9 @@ class FactLocator:
     def at_call(self, source: str, compile_id: str) -> bool:
         """Return whether user code at the compiled call can refer to a guarded value.
 
-        It cannot refer to a value of a library's call, a value that exists only in compiled code, an item of
-        ``*args``, or a private attribute. An array of NumPy does not count, since it is not a tensor before
-        the call.
+        User code cannot refer to an argument of a call in a library, a value that exists only in compiled
+        code, an item of ``*args``, or a private attribute. A NumPy array does not count either, since it is
+        not a tensor before the call.
         """
         name, function = written_name(source), self.functions.get(compile_id)
         if not name or _PRIVATE.search(name) or "___from_numpy(" in source:
@@ -255,7 +267,8 @@ class FactLocator:
     def passed_as(self, source: str, compile_id: str, length: int) -> str:
         """Return the caller's code for an item of a function's ``*args`` or ``**kwargs``.
 
-        ``length`` is the number of ``*args``. Empty if the user's code does not make the call itself.
+        ``length`` is the number of items of ``*args``. Return an empty string if the call is not in user
+        code, or the item is unknown.
         """
         found, function = _ITEM.fullmatch(source), self.functions.get(compile_id)
         file = self.workspace.source(function.filename) if function else None
@@ -278,13 +291,13 @@ class FactLocator:
         return any(source is not None and text in source.text for source in sources)
 
     def sources_around(self, compile_id: str) -> list[SourceFile]:
-        """List the user's files of a compiled call's stack and of the compiled function."""
+        """List the user's files on the stack of a compiled call and of the function."""
         frames = (*self.calling_stack(compile_id), *self.own_frame(compile_id))
         sources = map(self.workspace.own_source, dict.fromkeys(frame.filename for frame in frames))
         return list(filter(None, sources))
 
     def span(self, frame: StackFrame, name: str = "") -> Span:
-        """Return the range of a frame's code, or of ``name`` on its row if found there."""
+        """Return the place of a frame's code, or of ``name`` if the frame's row has it."""
         key = (frame, name)
         span = self._spans.get(key)
         if span is None:
@@ -294,17 +307,20 @@ class FactLocator:
         return span
 
     def name_span(self, stack: Stack, source: str) -> Span | None:
-        """Return the range of a guarded expression in a stack's innermost user frame."""
+        """Return the place of a guarded expression in the innermost frame of user code."""
         frame = self._innermost_own(stack)
         return None if frame is None else self.span(frame, written_name(source))
 
     def own_span(self, stack: Stack) -> Span | None:
-        """Return the user's innermost code on a stack; ``None`` if there is none."""
+        """Return the place of the innermost user code on a stack; ``None`` without any."""
         frame = self._innermost_own(stack)
         return self.span(frame) if frame else None
 
     def other_calls(self, compile_ids: Iterable[str], calls: Sequence[StackCall]) -> tuple[StackCall, ...]:
-        """Return the user's innermost call of each compilation that is not in ``calls``."""
+        """Return calls in user code that led to compilations, but are not in ``calls``.
+
+        For each compilation, it is the innermost such call, if any.
+        """
         known = {(call.filename, call.row) for call in calls}
         found: dict[StackCall, None] = {}
         for compile_id in compile_ids:
@@ -315,7 +331,7 @@ class FactLocator:
         return tuple(found)
 
     def callers(self, stack: Stack) -> tuple[Span, ...]:
-        """Return a stack's user calls without the innermost, from the inside outwards."""
+        """Return the calls in user code on a stack except the innermost, inner ones first."""
         callers = self._callers.get(stack)
         if callers is None:
             rows = ((frame.filename, frame.row) for frame in reversed(self.own(stack)[:-1]))
@@ -327,7 +343,7 @@ class FactLocator:
         return {(function.filename, function.name) for function in self.functions.values()}
 
     def function_name(self, place: StackCall | StackFrame) -> str:
-        """Return the name of the function that contains a call, with its class."""
+        """Return the name of the function that contains a call, with the class."""
         source = self.workspace.source(place.filename)
         scopes = definitions(source) if source else None
         function = scopes.function_at(place.row) if scopes else None
@@ -338,7 +354,7 @@ class FactLocator:
 
 
 def with_library_places(message: str, calls: Sequence[StackCall]) -> str:
-    """Add a message's first library call, and the number of further ones, if any."""
+    """Add the first of ``calls`` in libraries to a message, and the number of others."""
     places = list(dict.fromkeys(map(library_place, calls)))
     if not places:
         return message
@@ -347,7 +363,7 @@ def with_library_places(message: str, calls: Sequence[StackCall]) -> str:
 
 
 def library_place(call: StackCall) -> str:
-    """Name a library call by its path in the package.
+    """Name the place of a library call by the path in the package.
 
     For example: ``in `reduce`, einops/einops.py:120``.
     """
@@ -355,7 +371,7 @@ def library_place(call: StackCall) -> str:
 
 
 def in_library(finding: Finding, workspace: Workspace) -> bool:
-    """Return whether a finding's innermost call is in a library, not user code."""
+    """Return whether a finding's innermost call is in a library, not in user code."""
     innermost = finding.stack[-1].filename if finding.stack else finding.span.filename
     return not (workspace.contains(innermost) or _is_dynamo(innermost))
 
@@ -363,8 +379,8 @@ def in_library(finding: Finding, workspace: Workspace) -> bool:
 def _is_dynamo(filename: str) -> bool:
     """Return whether a file is Dynamo's own, such as a polyfill for a C function.
 
-    The files of higher-order operators such as ``torch.cond`` count, too: the functions passed to them
-    break the graph.
+    The files of higher-order operators such as ``torch.cond`` count, too, since the cause of a break there is
+    a function that the user passed.
     """
     return _OF_DYNAMO.search(filename.replace("\\", "/")) is not None
 

@@ -1,6 +1,6 @@
-"""Findings about slow code and slow compilation, and a run's compilations.
+"""Findings about slow code and slow compilation; the list of a run's compilations.
 
-Findings about generated code are reported only by runs that generated it.
+Findings about generated code exist only in runs that generated code.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .recompiles import RecompileIndex
 from .source_locator import FactLocator
 
 _FEW = 2
-"""The most operations of a graph that is hardly worth the call of its compiled code."""
+"""The number of operations up to which a graph is hardly worth the call of its compiled code."""
 _WARM_ENOUGH = 0.5
 """The ratio of warm to cold compile time below which caches are worth keeping between jobs."""
 _SHORT = 1.0
@@ -58,7 +58,7 @@ _PARTS: Final[dict[Part, str]] = {
     "build": "building kernels",
 }
 _OFTEN: Final = 8
-"""The least number of times that a line is traced into a graph to be reported as slow to compile."""
+"""The number of times a line must be traced into a graph to be reported as slow to compile."""
 _TRACED_OFTEN: Final = (
     "If it is in a loop, each iteration is traced, lowered and built again. Compile the code of one "
     "iteration separately (for a module: `block.compile()`), or compute on a whole tensor without a loop. "
@@ -163,7 +163,7 @@ def _cut_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuil
 
 
 def _small_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each graph that is small because of breaks around it."""
+    """Build a finding for each graph that is small because of graph breaks."""
     if not facts.of(GraphBreak):
         return
     for fact in facts.of(GraphCaptured):
@@ -176,10 +176,10 @@ def _small_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBu
 
 
 def _complex_graphs(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each graph for TorchInductor with complex numbers.
+    """Build a finding for each graph for TorchInductor that has complex numbers.
 
-    TorchInductor warns about them only once in a process, and only if it runs
-    (``_warn_complex_not_supported`` in ``torch/_inductor/lowering.py``, 2.11 to 2.15).
+    TorchInductor itself warns about complex numbers only once in a process, and only in runs in which it
+    generates code (``_warn_complex_not_supported`` in ``torch/_inductor/lowering.py``, 2.11 to 2.15).
     """
     is_left_out = any("TorchInductor" in fact.left_out for fact in facts.of(RunFinished))
     compiled = {fact.compile_id for fact in facts.of(CodeGenerated)}
@@ -211,7 +211,7 @@ def _lines(rows: Sequence[int]) -> str:
 
 
 def _compile_times(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Report compile times with cold and warm caches, and the compiler's slowest part."""
+    """Build findings on compile times with cold and warm caches, and on slow lines."""
     times = {fact.cache: fact for fact in facts.of(TimesMeasured) if fact.failure is None}
     cold, warm = times.get("cold"), times.get("warm")
     if cold is None or not cold.compiling:
@@ -245,7 +245,7 @@ def _compile_times(facts: FactsByType, places: FactLocator) -> Iterator[FindingB
 
 
 def _traced_often(graph: GraphCaptured, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding on the line with most operations, if it is traced many times."""
+    """Build a finding on the line with most operations, if the line is traced often."""
     lines: dict[StackFrame, Counter[str]] = defaultdict(Counter)
     for node in graph.nodes:
         if not _INSTALLED.search(node.frame.filename):

@@ -1,8 +1,8 @@
-"""Findings that a library's wrapper around a module causes, not the module itself.
+"""Causes of findings in a library's wrapper around a module, not in the module.
 
-``DistributedDataParallel`` breaks the graph around the forward of its module, FSDP at its hooks, torch's
-optimizers around ``step``. If a ``LightningModule`` is compiled as a whole, its loggers, its trainer and
-their counters are compiled, too.
+``DistributedDataParallel`` breaks the graph before and after the forward of the wrapped module, FSDP at its
+hooks, torch's optimizers around ``step``. If a ``LightningModule`` is compiled as a whole, its loggers, its
+trainer and their counters are compiled, too.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from .source_locator import FactLocator
 
 @dataclass(frozen=True, slots=True)
 class ModuleWrapper:
-    """A wrapper that torch puts around a module or an optimizer.
+    """A wrapper of torch around a module or an optimizer's ``step``.
 
-    ``files`` matches its source files.
+    ``files`` matches the names of the wrapper's source files.
     """
 
     name: str
@@ -61,7 +61,7 @@ _WRAPPERS: Final = (
 
 
 def wrapper_of(stack: Stack, is_own: Callable[[str], bool]) -> ModuleWrapper | None:
-    """Return the wrapper whose code ends a stack, below the user's code, if any."""
+    """Return the wrapper that a stack enters from the innermost user code, if any."""
     below: list[str] = []
     for frame in reversed(stack):
         if is_own(frame.filename):
@@ -74,7 +74,7 @@ _LIGHTNING: Final = re.compile(
     r"[/\\](?:lightning[/\\](?:pytorch|fabric)|pytorch_lightning|lightning_fabric)[/\\]"
 )
 _OWN_VALUES: Final = ("L['self']._trainer.", "L['self']._fabric.")
-"""Prefixes of guarded values that only a ``LightningModule`` has."""
+"""Prefixes of torch's names for values that only a ``LightningModule`` has."""
 
 
 class LightningModules:
@@ -86,10 +86,10 @@ class LightningModules:
         self._workspace = places.workspace
 
     def hints(self, stack: Stack, compile_id: str, source: str = "") -> tuple[str, ...]:
-        """Advise to compile the networks instead, if that removes a finding.
+        """Advise to compile the networks of a ``LightningModule`` instead of the module.
 
-        Return nothing otherwise. ``stack`` is the stack of the finding, ``source`` the guarded value that it
-        is about, if any.
+        Return no advice if that would not remove the finding. ``stack`` is the stack of the finding,
+        ``source`` is torch's name for the guarded value, if the finding is about a guard.
         """
         compiled = self._compiled.get(compile_id)
         if compiled is None or not self._is_of_library(compiled, stack, source):
@@ -98,7 +98,7 @@ class LightningModules:
         return (compile_networks(compiled.classes[0].name, networks),) if networks else ()
 
     def _can_compile(self, network: Network, compiled: LightningCompiled) -> bool:
-        """Return whether a network is called, and used only as a compiled one can be."""
+        """Return whether a network is called, and can be replaced by a compiled one."""
         names = {place.filename for place in compiled.classes if self._workspace.contains(place.filename)}
         sources = {name: source for name in names if (source := self._workspace.source(name))}
         classes = (
@@ -111,9 +111,9 @@ class LightningModules:
         )
 
     def _is_of_library(self, compiled: LightningCompiled, stack: Stack, source: str) -> bool:
-        """Return whether the cause is Lightning's code called by the ``LightningModule``.
+        """Return whether a finding's cause is code of Lightning.
 
-        Code that a network calls does not count: it would still be compiled with the network.
+        Code that a network calls does not count, since it would still be compiled together with the network.
         """
         classes, contains = {place.name for place in compiled.classes}, self._workspace.contains
         full = self._places.full_stack(stack, compiled.compile_id)
@@ -130,9 +130,9 @@ class LightningModules:
         return _LIGHTNING.search(outside.filename) is not None
 
     def _class_of(self, frame: StackFrame) -> str:
-        """Return the user's class whose method a frame is in.
+        """Return the name of the user's class whose method a frame runs.
 
-        An empty string if there is none.
+        Return an empty string for a frame that does not run such a method.
         """
         source = self._workspace.own_source(frame.filename)
         scopes = definitions(source) if source else None

@@ -1,10 +1,11 @@
 """Hints about guards that fail between calls, each with the code to write.
 
-The tables at the end map each cause to a sentence, or to a function that writes the sentence from the
-failure. ``tests/cases/recompiles`` has a program for each cause, and applies the hint to it. The values that
-torch specializes on are in ``torch/_dynamo/variables/builder.py``, the guards in ``torch/_dynamo/guards.py``
-and ``torch/csrc/dynamo/guards.cpp``. Both are the same in 2.13 and 2.15, except where a comment says
-otherwise.
+The tables at the end of this module map each cause to a sentence, or to a function that writes the sentence
+from the failure. The tests in ``tests/cases/recompiles`` apply each hint to a program with its cause.
+
+``torch/_dynamo/variables/builder.py`` decides on which values torch specializes; guards are defined in
+``torch/_dynamo/guards.py`` and ``torch/csrc/dynamo/guards.cpp``. Torch 2.13 and 2.15 do not differ in this,
+except where a comment says so.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from .source_names import freed_object, written_name
 from .tensor_advice import AHEAD, ASKED, EVERY_SIZE, GRADIENTS, ONCE_EACH, OPTIONAL, STATIC
 
 _ONCE = "compiled once."
-"""The end of a sentence that only explains why there are several graphs."""
+"""The end of a sentence that explains why there are several graphs, and asks for no change."""
 CALL_AHEAD = "Call it during the warm-up too; `torch.compiler.reset()` discards all earlier compilations."
 _CHOSEN = "Each value of `{name}` has its own graph, compiled once."
 _OF_FEW = f"{_CHOSEN} {AHEAD}"
@@ -88,16 +89,17 @@ _A_TENSOR = "a tensor"
 _OF_LIST = re.compile(r"^(?P<list>.{1,200})\[\d{1,9}\]$")
 _DEFAULT = re.compile(r"\.__(?:kw)?defaults__\[")
 _OF_TORCH = re.compile(r"\['__import_torch\b|__import_torch_dot_|G\['torch'\]\._")
-"""Sources that only torch names: its own modules, as Dynamo imports them, and their private names."""
+"""Sources that no user code names: torch's modules as Dynamo imports them, and torch's private names."""
 RELATION = "RELATION"
-"""The kind of a guard on a condition on sizes, which the compiled code tests."""
+"""The kind of a guard on a condition on sizes that the compiled code tests."""
 _MOMENTA = re.compile(r"\.param_groups\[\d+\]\['(?:momentum'\]|betas'\]\[0\])$")
 
 
 def recompile_advice(failure: GuardFailure, seen: ValueOutlook) -> tuple[Advice, ...]:
-    """Advise on a guard that fails between calls; return nothing if no advice is sure.
+    """Advise on a guard that fails between calls.
 
-    ``seen`` is what the compilations of the function say about the guarded value.
+    ``seen`` is what the compilations of the function show about the guarded value. Return no advice if it
+    would be uncertain.
     """
     cause = failure.changed if failure.changed in _BY_CHANGE else failure.kind
     is_learning_rate = failure.source.endswith("['lr']") and ".param_groups[" in failure.source
@@ -118,9 +120,9 @@ def recompile_advice(failure: GuardFailure, seen: ValueOutlook) -> tuple[Advice,
 
 
 def past_limit(given: Iterable[Advice]) -> list[Advice]:
-    """Return the advice that still holds past the recompile limit.
+    """Return the advice that still holds beyond the recompile limit.
 
-    Torch compiles nothing more there.
+    Torch no longer compiles the function there, so explanations and hints to compile early do not hold.
     """
     kept = (
         replace(item, sentence=item.sentence.removesuffix(ONCE_EACH).rstrip())
@@ -131,10 +133,10 @@ def past_limit(given: Iterable[Advice]) -> list[Advice]:
 
 
 def common_advice(given: Iterable[Advice]) -> tuple[Advice, ...]:
-    """Merge advice on values that changed alike, if one sentence says it for all."""
+    """Merge advice on values that changed in the same way, if one sentence fits all."""
     distinct = tuple(dict.fromkeys(given))
     if len(distinct) > 1 and all(_ENDS_BY_DYNAMIC.search(item.sentence) for item in distinct):
-        return (Advice(_BY_DYNAMIC, (Remedy("dynamic"),)),)  # all of the sentences end with this option
+        return (Advice(_BY_DYNAMIC, (Remedy("dynamic"),)),)  # each sentence ends with `dynamic=True`
     return distinct
 
 
@@ -179,9 +181,9 @@ def _value(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def _needed(failure: GuardFailure, seen: ValueOutlook) -> str:
-    """Advise on a dynamic number whose value the trace needed.
+    """Advise on a dynamic number whose concrete value the compilation needed.
 
-    Other lambda guards are torch's own checks and get no advice.
+    Lambda guards on anything else are torch's own checks and get no advice.
     """
     name = written_name(failure.source)
     if not isinstance(read_literal(failure.expected), (int, float)):
@@ -208,7 +210,7 @@ def _length(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
         return advised("Add all modules before the first call: `{code}`.", append)
     if seen.grows:
         return filled(_GROWING, name=name)
-    if failure.kind in ("", "DICT_LENGTH"):  # until torch 2.14, no guard kind exists for a dict's length
+    if failure.kind in ("", "DICT_LENGTH"):  # up to torch 2.14, no guard kind exists for a dict's length
         if seen.in_library:
             return ""
         return advised("Give `{name}` the same keys in every call.", Remedy("same-keys"), name=name)
@@ -264,22 +266,22 @@ def _optional(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
 
 
 def _object(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise on another object of the same class.
+    """Advise on a guard that fails because of a different object of the same class.
 
-    If each call makes a new function, the advice is to make it once.
+    If each call makes a new function, the advice is to make the function once.
     """
     name = written_name(failure.source)
     if failure.expected in SAME_TENSOR:
-        return ""  # an early call cannot pass a tensor that the program makes later
+        return ""  # a warm-up call cannot pass a tensor that the program makes later
     if failure.expected == "the same function" or "<locals>" in failure.expected:
         return advised(_SAME_OBJECT, Remedy("make-once"), name=name)
     return filled(_CHOSEN, name=name)
 
 
 def _freed(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise on an object that was freed.
+    """Advise on a compilation that was discarded because an object was freed.
 
-    A function need not be made again for each call.
+    If the object is a function, the advice is to make the function once instead of for each call.
     """
     name = written_name(failure.source)
     if failure.expected == "the same function":
@@ -315,7 +317,10 @@ _SETTINGS = {
     "allow_fp16_reduce": "torch.backends.cuda.matmul.allow_fp16_reduced_precision_reduction",
     "allow_bf16_reduce": "torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction",
 }
-"""Flags of ``GlobalStateGuard`` in ``torch/csrc/dynamo/guards.cpp``; ``allow_tf32`` until torch 2.14."""
+"""The code that sets each flag of ``GlobalStateGuard`` (``torch/csrc/dynamo/guards.cpp``).
+
+``allow_tf32`` is a flag up to torch 2.14.
+"""
 
 
 _WITHOUT_NAME = (
@@ -387,4 +392,4 @@ _REWRITTEN = {
     *("DUPLICATE", "OBJECT_ALIASING", "TYPE_MATCH", "NONE_MATCH", "RANGE_ITERATOR_MATCH"),
     *("SET_CONTAINS", "DICT_CONTAINS", "HASATTR", "NO_HASATTR"),
 }
-"""Causes whose advice changes the code that makes the call: it has to name the value there."""
+"""Causes whose advice is a change of the calling code, which must have a name for the value."""

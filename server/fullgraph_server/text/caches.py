@@ -1,4 +1,4 @@
-"""Words for cache keys: components, differences, and reasons for a bypass."""
+"""Phrases about cache keys: components, differences, and reasons for a bypass."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CACHE_NAMES: Final[dict[CacheName, str]] = {
     "fx-graph": "FX graph cache",
     "precompile": "precompile cache",
 }
-"""The caches in the order in which a graph is looked for."""
+"""Names of the caches, in the order in which torch looks for a graph in them."""
 
 _CACHED: Final[dict[CacheState, tuple[str, str]]] = {
     "hit": ("cache hit", "cache hits"),
@@ -61,9 +61,9 @@ _COMPONENTS: Final = {
         )
     },
 }
-"""Words for the components of a cache key, the most telling first.
+"""Phrases for the components of a cache key; those that explain a difference best come first.
 
-Any other component has torch's name, and comes before ``grad_enabled``.
+A component that is not listed is called by torch's name, and comes before ``grad_enabled``.
 """
 _ORDER: Final = {name: place for place, name in enumerate(_COMPONENTS)}
 _BETWEEN: Final = _ORDER["grad_enabled"]
@@ -79,20 +79,21 @@ _PROPERTIES: Final = {
 _SYMBOL: Final = "('"
 """The beginning of a symbolic number among inputs: ``('s77',)``."""
 _VALUE: Final = re.compile(r"(?<![\w.'])(?!(?:True|False|None|inf|nan)\b)[a-zA-Z_]\w*\b(?!\s*[=.(])")
-"""The name of a value in a call, not of a keyword or function, and not within a string."""
+"""The name of a value in the text of a call; keywords, functions and strings do not match."""
 _NO_VALUES: Final = ("torch_version", "user_defined_triton_source", "triton_kernel_source_codes")
-"""Components whose values do not help a reader: checksums, and whole source texts."""
+"""Components whose values (checksums and whole source texts) do not help a reader."""
 
 
 def order_of(component: str) -> int:
-    """Return a component's rank among those that differ: causes before consequences."""
+    """Return a sort key for components that differ: causes before consequences."""
     return _ORDER.get(component, _BETWEEN)
 
 
 def difference(component: str, item: str, before: str | None, after: str | None) -> tuple[str, str, str, str]:
-    """Describe a component that differs: its name, both values shortened, a clause.
+    """Describe a component that differs: its name, the old and new value, a clause.
 
-    A value is empty if its text does not help a reader. ``None`` stands for a component that the key lacks.
+    Both values are shortened, and empty if they do not help a reader. ``before`` or ``after`` is ``None`` if
+    that key lacks the component.
     """
     name = code_span(f"{component}[{item}]" if item else component)
     if component in _COMPONENTS:
@@ -119,9 +120,9 @@ def difference(component: str, item: str, before: str | None, after: str | None)
 
 
 def number_of_inputs(before: Sequence[str], after: Sequence[str]) -> tuple[str, str, str, str]:
-    """Describe two graphs that differ in inputs, or in dynamic numbers among them.
+    """Describe two graphs that differ in the number of inputs or of dynamic numbers.
 
-    Returns the same parts as :func:`difference`.
+    Return the same four parts as :func:`difference`.
     """
     old, new = (sum(text.startswith(_SYMBOL) for text in texts) for texts in (before, after))
     if old != new:
@@ -133,17 +134,15 @@ def number_of_inputs(before: Sequence[str], after: Sequence[str]) -> tuple[str, 
 
 
 def same_operations(before: str, after: str) -> bool:
-    """Tell whether two graphs have the same operations.
-
-    The names of their values are ignored.
-    """
+    """Return whether two graphs have the same operations; names of values may differ."""
     return _unnamed(_operations(before)) == _unnamed(_operations(after))
 
 
 def operations_apart(before: str, after: str) -> tuple[str, str, str]:
-    """Return the first operation in which two graphs differ.
+    """Find the first operation in which two graphs differ.
 
-    Returns the operation in both graphs, and the name of its result in the later graph.
+    Return the operation in the earlier and in the later graph, and the name of its result in the later graph.
+    An operation is empty if the graph ends before it.
     """
     one, other = _operations(before), _operations(after)
     pairs = enumerate(zip_longest(_unnamed(one), _unnamed(other)))
@@ -154,7 +153,11 @@ def operations_apart(before: str, after: str) -> tuple[str, str, str]:
 
 
 def graph_sentence(before: str, after: str, *, same_code: bool) -> str:
-    """Write a clause on the operation in which a graph differs from an earlier graph."""
+    """Write a clause on the first operation that differs from an earlier graph.
+
+    ``before`` and ``after`` are the operations in both graphs; an operation is empty if the graph ends before
+    it. ``same_code`` says that the code of the graphs is equal.
+    """
     if before and after:
         return f"the graph has {code_span(short(after))} where it had {code_span(short(before))}"
     if after:
@@ -167,19 +170,19 @@ def graph_sentence(before: str, after: str, *, same_code: bool) -> str:
 
 
 def cached_words(states: Sequence[CacheState]) -> str:
-    """Count the cache hits, misses and bypasses of a function's graphs in a clause."""
+    """Write a clause with the cache hits, misses and bypasses of a function's graphs."""
     numbers = {words: states.count(state) for state, words in _CACHED.items() if state in states}
     return f"has {' and '.join(counted(number, *words) for words, number in numbers.items()) or 'no cache'}"
 
 
 def short(text: str) -> str:
-    """Shorten a value to a few words on one line, without addresses."""
+    """Shorten a value to one short line without memory addresses."""
     line = " ".join(without_addresses(text).split())
     return line if len(line) <= _SHORT else f"{line[: _SHORT - 1].rstrip()}…"
 
 
 def listed(sentences: Sequence[str]) -> str:
-    """List clauses, and count those beyond the first three."""
+    """Join the first three clauses and the number of further clauses."""
     more = len(sentences) - 3
     return "; ".join(sentences[:3]) + (f"; and {more:,} more" if more > 0 else "")
 
@@ -215,7 +218,7 @@ def _unnamed(operations: Sequence[tuple[str, str]]) -> list[str]:
 class Bypass:
     """The reason why a cache does not store a graph, with advice.
 
-    ``of_setting`` says that the cause is a setting, not the graph.
+    ``words`` is a clause with the reason. ``of_setting`` says that the cause is a setting, not the graph.
     """
 
     words: str
@@ -291,7 +294,10 @@ _BYPASSES: Final = {
         "a region of it has a function as its configuration `{name}`"
     ),
 }
-"""Torch's reasons (``CacheabilityValidator`` in ``torch/_inductor/codecache.py``, 2.11 to 2.15)."""
+"""Patterns of torch's reasons for a bypass, with explanations.
+
+The reasons are in ``CacheabilityValidator`` (``torch/_inductor/codecache.py``, torch 2.11 to 2.15).
+"""
 
 
 def bypass_of(reason: str) -> Bypass:

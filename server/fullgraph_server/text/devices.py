@@ -1,4 +1,4 @@
-"""Words for runs without data or file changes, and for the GPUs of previews."""
+"""Phrases for runs without data or file changes, and for the GPUs of previews."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from fullgraph_compiler.facts import DEVICES, Device, FilesDiscarded, RanDry
 
 _GIB = 2**30
 _SIGNALS = 2
-"""Transfers per cycle of the memory clock: double data rate."""
+"""Transfers per cycle of the memory clock, at double data rate."""
 
 _PROTECTIONS: Final = {
     "landlock": "and Landlock blocked those of native code and child processes",
     "sandbox": "and macOS blocked those of native code and child processes",
     "python": "child processes and unknown native code were blocked, and known libraries were not watched",
 }
-"""What happened to writes of other code than Python's in a run that had no namespace."""
+"""What happened, in a run without a namespace, to file writes by code other than Python code."""
 
 
 def brief(dry: RanDry) -> str:
@@ -25,7 +25,7 @@ def brief(dry: RanDry) -> str:
 
 
 def sentence(dry: RanDry) -> str:
-    """Write that a run had no data, and for which GPU it was a preview."""
+    """Write that a run had no data, or for which GPU it was a preview."""
     if not dry.device:
         return "dry run: without data"
     device = DEVICES.get(dry.device)
@@ -38,7 +38,7 @@ def left_out_words(parts: Sequence[str]) -> str:
 
 
 def files_words(discarded: FilesDiscarded) -> str:
-    """Write ``no file was changed``, with what limits that statement."""
+    """Write ``no file was changed``, with the limits of that statement."""
     places = ", ".join(discarded.read_only)
     notes = []
     if discarded.by != "namespace":
@@ -55,17 +55,17 @@ def bandwidth(device: Device) -> float:
 
 
 def memory_words(device: Device) -> str:
-    """Write the size of the memory: ``80 GiB``."""
+    """Write the size of a GPU's memory: ``80 GiB``."""
     return f"{device.memory // _GIB} GiB"
 
 
 def bandwidth_words(device: Device) -> str:
-    """Write the bandwidth of the memory: ``3.35 TB/s``."""
+    """Write the bandwidth of a GPU's memory: ``3.35 TB/s``."""
     return f"{bandwidth(device) / 1e12:.2f} TB/s"
 
 
 def capability_words(device: Device) -> str:
-    """Write the compute capability: ``9.0``."""
+    """Write the compute capability of a GPU: ``9.0``."""
     return ".".join(map(str, device.capability))
 
 

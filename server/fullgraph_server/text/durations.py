@@ -1,7 +1,4 @@
-"""Durations and sizes with three digits and a fitting unit.
-
-The unit is the largest that leaves a number of about 1 or more.
-"""
+"""Durations and sizes with three digits, in a unit that fits their magnitude."""
 
 from __future__ import annotations
 
@@ -25,7 +22,10 @@ def percent(share: float) -> str:
 
 
 def scaled(number: float, kilo: int, units: Sequence[str]) -> str:
-    """Write a number with three digits, in the smallest unit that keeps it below 1000."""
+    """Write a number with three digits, in the first unit that makes it below 1000.
+
+    ``units`` begin with the unit of ``number``; each is ``kilo`` times the unit before.
+    """
     *smaller, largest = units
     for unit in smaller:
         if number < 999.5:

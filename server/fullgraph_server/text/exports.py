@@ -1,4 +1,4 @@
-"""Sentences of findings about ``torch.export`` and sizes of ``mark_dynamic``."""
+"""Sentences of findings about ``torch.export`` and about ``mark_dynamic``."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .size_expressions import written_size
 from .source_names import written_name
 
 ConditionKind: TypeAlias = Literal["tensor", "assertion", "branch", "loop", "operation", "number"]
-"""The code that needs a condition.
+"""The kind of code that needs to know whether a condition holds.
 
-``tensor`` and ``assertion`` are a branch and an ``assert`` on a tensor, ``branch`` is a branch on a number,
-``loop`` a ``while`` loop, ``operation`` an operation of torch. ``number`` is not a condition, but a number
-that the export needs.
+``tensor``: a branch on a tensor. ``assertion``: an ``assert`` on a tensor. ``branch``: a branch on a number.
+``loop``: a ``while`` loop. ``operation``: an operation of torch. ``number``: code that needs a concrete
+number, not a condition.
 """
 
 _MOST = 3
@@ -72,7 +72,7 @@ _BUFFER = (
 _RETURN_IT = "If only code outside the module reads it, return it from the module instead."
 MAKE_FIRST = "Make it in `__init__`, or set it again after the export."
 _CHANGED = "not defined as mutable but was mutated"
-"""Part of the error of ``SchemaCheckMode`` (``torch/_subclasses/schema_check_mode.py``)."""
+"""Part of an error message of ``SchemaCheckMode`` (``torch/_subclasses/schema_check_mode.py``)."""
 _DECLARE = (
     "Name the argument in `mutates_args` of `torch.library.custom_op` (in a schema: `Tensor(a!)`), or change "
     "a copy of it; `torch.library.opcheck` tests the operator with real inputs."
@@ -126,7 +126,10 @@ IN_LOG_OF_FAILED = (f"If this contradicts a `Dim`: {_RANGE[0].lower()}{_RANGE[1:
 
 
 def undecided(condition: str, problem: ExportProblem, *, kind: ConditionKind, names: Sequence[str]) -> str:
-    """Write that a condition or number depends on data, through variables ``names``."""
+    """Write that a condition or number depends on data.
+
+    ``names`` are the data-dependent variables that determine the condition or number.
+    """
     if kind == "number":
         if problem.detail:
             return (
@@ -136,7 +139,7 @@ def undecided(condition: str, problem: ExportProblem, *, kind: ConditionKind, na
     listed = " and ".join(map(code_span, names))
     why = "it depends on data"
     if kind not in ("tensor", "assertion") and names:
-        why = f"it depends on data, through {listed}"  # such as a tensor, if the condition is on its size
+        why = f"it depends on data, through {listed}"  # such as a tensor whose size is in the condition
         if {*names} <= {*_WORD.findall(condition)}:
             why = f"{listed} {'depends' if len(names) == 1 else 'depend'} on data"
     if problem.detail in ("True", "False"):
@@ -156,8 +159,9 @@ def undecided_hints(
 ) -> tuple[str, ...]:
     """Advise on a condition that depends on data.
 
-    ``taken`` is the value that draft_export assumed, or empty. ``value`` is the condition as an expression,
-    if the condition alone decides; else empty.
+    ``taken`` is the value that draft_export assumed for the condition; empty for none. ``value`` is the
+    condition as an expression; empty if more than this condition decides. ``unnamed`` are torch's names of
+    numbers without a variable.
     """
     if kind == "number":
         return (_IN_LIBRARY, _SYMBOLIC) if in_library else (_SYMBOLIC,)
@@ -182,7 +186,7 @@ def undecided_hints(
 
 
 def mismatched_kernel(operator: str, reason: str) -> str:
-    """Write that the result of an operator differs from the result of its fake kernel."""
+    """Write that an operator's result differs from the result of the fake kernel."""
     return f"the fake kernel of {code_span(operator)} does not match its result: {reason}"
 
 
@@ -195,7 +199,7 @@ def assigned_hints(attribute: str) -> tuple[str, ...]:
 
 
 def kernel_hints(operator: str, *, missing: bool) -> tuple[str, ...]:
-    """Advise on a fake kernel that is missing or wrong."""
+    """Advise on an operator whose fake kernel is missing or wrong."""
     if operator.startswith(("aten::", "prims::")):
         return (filled(_OF_TORCH, operator=operator),)
     return (filled(_REGISTER if missing else _CORRECT, operator=operator),)
@@ -207,13 +211,13 @@ def operator_hints(fault: OperatorFault) -> tuple[str, ...]:
 
 
 def specialized(size: str, value: str, dimension: str) -> str:
-    """Write that a size became a number although it is marked dynamic."""
+    """Write that a size became a concrete value although it is marked dynamic."""
     marked = f"{code_span(dimension)} is dynamic" if dimension and size else "it is marked dynamic"
     return f"{code_span(size or dimension)} becomes {value} here, though {marked}"
 
 
 def restricted(condition: str, dimension: str) -> str:
-    """Write that not all sizes of a dimension satisfy a condition."""
+    """Write that the export requires a condition which not all sizes satisfy."""
     of = f" of {code_span(dimension)}" if dimension else ""
     return f"export requires {code_span(condition)} here, which not all sizes{of} satisfy"
 
@@ -226,7 +230,10 @@ def also(conditions: Sequence[str]) -> str:
 
 
 def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
-    """Advise on a dimension that cannot be dynamic as the program marks it."""
+    """Advise on a dimension that cannot be as dynamic as the program marks it.
+
+    ``value`` is the constant that the size becomes, or empty.
+    """
     if value in ("0", "1"):
         return (_EXAMPLE.format(value=value),)
     torchs = f"torch suggests {', '.join(map(code_span, suggestions))}." if suggestions else ""
@@ -235,7 +242,10 @@ def size_hints(value: str, suggestions: Sequence[str]) -> tuple[str, ...]:
 
 
 def other_range(size: str, marked: tuple[str, str], inferred: tuple[str, str]) -> str:
-    """Write that a size's marked range and the range the code allows do not overlap."""
+    """Write that a size's marked range and the range that the code needs are disjoint.
+
+    ``marked`` and ``inferred`` are the minimum and the maximum of each range; a missing bound is empty.
+    """
     return f"{code_span(size)} is marked {_range(*marked)}, but the program needs it {_range(*inferred)}"
 
 
@@ -247,9 +257,9 @@ def _range(low: str, high: str) -> str:
 
 
 def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tuple[str, ...]]:
-    """Return a title and advice on ``dynamic_shapes`` with wrong keys.
+    """Return a title and advice if ``dynamic_shapes`` has wrong keys.
 
-    Its keys differ from the arguments of the call.
+    The keys have to be the names of the call's arguments.
     """
     missing = [name for name in arguments if name not in keys]
     other = [key for key in keys if key not in arguments]
@@ -272,10 +282,10 @@ def wrong_keys(arguments: Sequence[str], keys: Sequence[str]) -> tuple[str, tupl
 
 
 def mark_hints(source: str, value: str, *, call: str, alone: bool) -> tuple[str, ...]:
-    """Advise on a size that is marked for ``torch.compile``.
+    """Advise on a size that ``mark_dynamic`` marks, but that cannot be dynamic.
 
-    ``value`` is the number that the size becomes. ``call`` is the code that contains the number; empty if no
-    code does. ``alone`` says that the code uses only one tensor.
+    ``value`` is the constant that the size becomes; empty if the size has a range instead. ``call`` is the
+    code that contains this constant, or empty. ``alone`` says that the code uses only one tensor.
     """
     name, _, dimension = written_name(source).removesuffix("]").rpartition(".size()[")
     bounds = "" if value else ", min=..., max=..."
@@ -289,7 +299,7 @@ def mark_hints(source: str, value: str, *, call: str, alone: bool) -> tuple[str,
 
 
 def failed(fact: ExportFailed, message: str) -> str:
-    """Write that an export failed; a log only shows how far the export came."""
+    """Write that an export failed, with the error; a log does not contain the error."""
     if fact.error:
         return (
             f"torch.export fails: {fact.error}: {message}" if message else f"torch.export fails: {fact.error}"

@@ -1,4 +1,4 @@
-"""Hints about graph breaks, skipped CUDA graphs, compiled Lightning modules."""
+"""Hints about graph breaks, skipped CUDA graphs and compiled ``LightningModule``s."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _CUDAGRAPH_HINTS = {
 
 _REPORT = re.compile(r"Please (?:report|open) an issue(?: to PyTorch)?\.?")
 _UNAVOIDABLE = re.compile(r"Avoid calling (?:the function )?`\w+\.(?:step|zero_grad|backward)`\.?")
-"""Torch's hint to avoid a call that a training step cannot do without."""
+"""Torch's hint to avoid a call that every training step needs."""
 _DEBUG_CONTEXT = "using the debug context"
-"""Part of a hint that refers to a text which only torch's own developers see."""
+"""Part of a hint that refers to text that only torch's developers see."""
 RETURNS_ALIAS = "-to-output aliasing detected"
-"""Torch's words if a function of a higher-order operator returns an input or a view of one."""
+"""Part of torch's error if a function passed to a higher-order operator returns an input or its view."""
 RETURN_A_COPY = "Return a copy of it: add `.clone()`."
 WRITES_INPUT = "Encountered input mutation during higher order op tracing"
 RETURN_A_NEW_ONE = "Compute a new tensor instead of writing into the input, and return it from the function."
 _ABOUT_TORCH = re.compile(r"^Set |torch\._dynamo\.config|TORCH|issue to PyTorch|earlier graph break")
-"""Hints about settings or torch itself, instead of the code where the graph breaks."""
+"""Hints about settings or torch itself, not about the code where the graph breaks."""
 
 
 def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
-    """Return torch's useful hints on a graph break.
+    """Return the useful ones of torch's hints on a graph break.
 
-    For a library's code, hints to change that code are left out. A hint to report an issue is returned only
-    if there is no other hint.
+    If the graph breaks in a library, hints to change the library's code are left out. A hint to report an
+    issue is returned only if there is no other hint.
     """
     possible = [
         hint
@@ -48,7 +48,7 @@ def break_hints(hints: Sequence[str], *, in_library: bool) -> tuple[str, ...]:
 
 
 def compile_networks(cls: str, networks: Sequence[Network]) -> str:
-    """Advise to compile a ``LightningModule``'s networks, not the whole module."""
+    """Advise to compile the networks of a ``LightningModule`` instead of the module."""
     one = len(networks) == 1
     ways = [_compiled(item.name, in_place=item.in_place) for item in networks]
     renamed = [code_span(f"{item.name}._orig_mod.") for item in networks if not item.in_place]
@@ -65,8 +65,8 @@ def _compiled(name: str, *, in_place: bool) -> str:
 
 
 def cudagraph_hints(reason: str) -> tuple[str, ...]:
-    """Return hints for torch's reason to skip CUDA graphs.
+    """Return hints for a reason of torch to skip CUDA graphs.
 
-    The reasons are those of ``torch/_inductor/cudagraph_utils.py``.
+    Torch's reasons are in ``torch/_inductor/cudagraph_utils.py``.
     """
     return tuple(hint for words, hint in _CUDAGRAPH_HINTS.items() if words in reason)

@@ -1,7 +1,7 @@
 """Known errors under `torch.compile`, with torch's explanations and hints.
 
-The explanations and hints are by torch's developers. The patterns match the messages of torch 2.11 to 2.15,
-each with its file, or of Python.
+The explanations and hints are by torch's developers. The patterns match error messages of torch 2.11 to 2.15
+or of Python; a comment names the file that raises each error.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from typing import Final
 
 @dataclass(frozen=True, slots=True)
 class KnownError:
-    """An error, known by its message and, if that is too general, by its file.
+    """A known error, recognized by its message and, if necessary, by its file.
 
-    ``file`` matches the file that raises the error. The explanation and the hint hold for every program that
-    raises the error. With ``in_program``, they are shown only if the program's text shows the cause. The
-    title, if any, replaces torch's message.
+    ``message`` and ``file`` are patterns for torch's message and for the file that raises the error. The
+    explanation and the hint hold for every program that raises the error; with ``in_program``, they are shown
+    only if the program's source shows the cause. The title, if any, replaces torch's message.
     """
 
     name: str
@@ -43,7 +43,7 @@ _KNOWN: Final = (
         "`torch.fx` cannot look into a compiled module.",
         "Trace the module that was compiled: `compiled._orig_mod`.",
     ),
-    # jit/annotations.py, of the forward of an ``OptimizedModule``
+    # jit/annotations.py, for the forward of an ``OptimizedModule``
     KnownError(
         "jit-script",
         r"Unknown type annotation: 'Callable\[\.\.\., Any\]'",
@@ -76,7 +76,7 @@ _KNOWN: Final = (
         "Compute the gradient inside the compiled function, with `torch.func.grad`. "
         'Or do not compile code that is differentiated twice, or compile it with `backend="eager"`.',
     ),
-    # csrc/autograd/saved_variable.cpp, which the backward meets that AOTAutograd traces
+    # csrc/autograd/saved_variable.cpp: raised in the backward, when AOTAutograd traces it
     KnownError(
         "modified-in-place",
         r"needed for gradient computation has been modified by an inplace operation: "
@@ -133,7 +133,7 @@ _KNOWN: Final = (
         "`torch.autograd.grad` and its `vmap` in `torch.compile` does not help. Or do not compile the "
         "function.",
     ),
-    # csrc/functorch and c10: the wrapper of a transform, which AOTAutograd asks for its storage
+    # csrc/functorch and c10: AOTAutograd accesses the storage of a transform's wrapper
     KnownError(
         "returned-pullback",
         r"Cannot access storage of TensorWrapper",
@@ -202,7 +202,7 @@ _KNOWN: Final = (
         "Set `torch._dynamo.config.optimize_ddp = False`: the graph stays whole, and gradients are sent at "
         "its end. Or store the number in a tensor.",
     ),
-    # fx/experimental/symbolic_shapes.py: ``compute_unbacked_bindings``, of an operator's fake result
+    # fx/experimental/symbolic_shapes.py: ``compute_unbacked_bindings``, for the fake result of an operator
     KnownError(
         "lost-number",
         r"Pending unbacked symbols \{[^}\n]{1,200}\} not in returned outputs",
@@ -222,7 +222,7 @@ _KNOWN: Final = (
         "unknown-backend",
         r"^Invalid backend: '(?P<name>[^'\n]{1,100})', see `torch\._dynamo\.list_backends\(\)`",
     ),
-    # _weights_only_unpickler.py, of a whole ``OptimizedModule``
+    # _weights_only_unpickler.py, for a whole ``OptimizedModule``
     KnownError(
         "loaded-module",
         r"^Weights only load failed\.[\s\S]{0,2000}?torch\._dynamo\.eval_frame\.OptimizedModule",
@@ -248,6 +248,6 @@ _KNOWN: Final = (
 
 
 def known_error(message: str, filename: str) -> KnownError | None:
-    """Return the known error with this message and file; ``None`` if it is unknown."""
+    """Return the known error for a message and a file; ``None`` if there is none."""
     found = (item for item in _KNOWN if re.search(item.message, message) and re.search(item.file, filename))
     return next(found, None)

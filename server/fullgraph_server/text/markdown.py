@@ -1,7 +1,7 @@
-"""Markdown in which text from programs and logs stays text.
+"""Markdown in which text from programs and logs is shown unchanged.
 
-Such text never becomes a link, an image, HTML or a heading. All text that is not a constant of Fullgraph goes
-into Markdown through one of these functions.
+Text from programs and logs never becomes a link, an image, HTML or a heading. All text that is not a constant
+of Fullgraph is put into Markdown by a function of this module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .visible import visible
 
 _SPECIAL = re.compile(
     r"([\\`*\[\]<>#|~]|&(?=#?\w+;)|(?<!\w)_|_(?!\w)"
-    r"|(?<=/)/|(?<=\bwww)\.|(?<=\w)@(?=\w))"  # editors would make links of these
+    r"|(?<=/)/|(?<=\bwww)\.|(?<=\w)@(?=\w))"  # editors would turn text with these into links
 )
 _BLOCK = re.compile(r"[-+=](?=[-+=\s]|$)")
 """The beginning of a line that Markdown would read as a list, a rule or the underline of a heading."""
@@ -30,23 +30,23 @@ def code_span(text: str) -> str:
     """Write text as code within a line."""
     line = visible(_one_line(text))
     fence = "`" * (_longest_run(line) + 1)
-    # Markdown strips one blank from both ends; a backtick may not touch the fence.
+    # Markdown strips one blank from both ends; a backtick must not touch the fence.
     padded = line.startswith(" ") and line.endswith(" ") and not line.isspace()
     pad = " " if not line or padded or line.startswith("`") or line.endswith("`") else ""
     return f"{fence}{pad}{line}{pad}{fence}"
 
 
 def filled(template: str, **values: str) -> str:
-    """Fill a template; its parts in backticks become code.
+    """Fill a template; the template's parts in backticks become code.
 
-    They stay code even if the values have backticks.
+    These parts remain code even if ``values`` contain backticks.
     """
     parts = (part.format(**values) for part in template.split("`"))
     return "".join(code_span(part) if index % 2 else part for index, part in enumerate(parts))
 
 
 def escaped(text: str) -> str:
-    """Escape a sentence, on one line; only text in backticks becomes code."""
+    """Write a sentence on one line, escaped; text in backticks becomes code."""
     line = _one_line(text).strip()
     runs = list(_BACKTICKS.finditer(line))
     # Code begins and ends with the same number of backticks.
@@ -65,7 +65,7 @@ def escaped(text: str) -> str:
 
 
 def fenced(language: str, text: str) -> str:
-    """Write a block of code, with a fence longer than any run of backticks in it."""
+    """Write a block of code, with a fence that no line of ``text`` can end."""
     lines = [visible(line) for line in _LINE_END.split(text.rstrip())]
     fence = "`" * max(_longest_run(text) + 1, 3)
     return "\n".join([f"{fence}{language}", *lines, fence])
@@ -85,8 +85,8 @@ def paragraphs(text: str) -> str:
 def table(rows: Sequence[Sequence[str]], alignment: str) -> str:
     """Write a table in GitHub's Markdown; the first row is the header.
 
-    ``alignment`` has ``<`` or ``>`` for each column. The cells are Markdown; bars in them are escaped,
-    because a bar ends a cell even within code.
+    ``alignment`` has ``<`` or ``>`` for each column. The cells are Markdown; ``|`` in cells is escaped,
+    because it ends a cell even within code.
     """
     cells = [[_BAR.sub(_within_cell, cell) for cell in row] for row in rows]
     rule = ["--:" if side == ">" else "---" for side in alignment]
@@ -95,15 +95,15 @@ def table(rows: Sequence[Sequence[str]], alignment: str) -> str:
 
 
 def link(text: str, uri: str) -> str:
-    """Write a link to a URI that the server made or that :func:`torch_page` accepted."""
+    """Write a link to a URI that Fullgraph made or that :func:`torch_page` accepted."""
     address = quote(uri, safe=_URL_CHARACTERS, errors="surrogatepass")
     return f"[{_plain(_one_line(text))}]({address})"
 
 
 def torch_page(url: str) -> str:
-    """Return a URL if it is one of torch's own pages, else an empty string.
+    """Return ``url`` if it is a page of torch's own sites, else an empty string.
 
-    A log can contain any URL.
+    The URL can come from a log, which can contain any URL.
     """
     return url if _TORCH_PAGE.fullmatch(url) else ""
 
@@ -136,7 +136,7 @@ def _plain(text: str) -> str:
 
 
 def _begun(line: str) -> str:
-    """Escape a line's beginning that Markdown reads as a list, heading or rule."""
+    """Escape the beginning of a line that Markdown would read as a list or a rule."""
     if _BLOCK.match(line):
         return f"\\{line}"
     return _NUMBER.sub(r"\1\\\2", line, count=1) if _NUMBER.match(line) else line

@@ -31,12 +31,12 @@ _WHOLE = {
     "DEFAULT_DEVICE": "the default device changed",
     "DIMENSION_DYNAMIC_MARKING_GUARD": "a tensor's sizes are marked as dynamic or static differently",
 }
-"""Sentences for guards that do not compare one value with another."""
+"""Clauses for guards that do not compare a value with an expected value."""
 _UNNAMED = {
     "DUPLICATE": "two values, at least one without a name here, are now the same tensor",
     "OBJECT_ALIASING": "two values, at least one without a name here, are no longer the same object",
 }
-"""Sentences for values that have no name in the code, such as those from before a graph break."""
+"""Clauses for values that have no name in the code, such as values from before a graph break."""
 _SAME_TENSOR = "the same tensor as another value"
 _ASKED = {
     "DICT_CONTAINS": "has the keys that are looked up, or lacks them, as before",
@@ -50,22 +50,25 @@ _ASKED = {
     "OBJECT_ALIASING": _SAME_TENSOR,
     "RANGE_ITERATOR_MATCH": "the same range",
 }
-"""Conditions of guards that have no expected value: torch's check says which keys and items."""
+"""What a guard without an expected value requires; only torch's check says which keys or items."""
 _VALUES = ("EQUALS_MATCH", "CONSTANT_MATCH", "BOOL_MATCH", "TRUE_MATCH", "FALSE_MATCH")
-"""Kinds of guards that compare with a value."""
+"""Kinds of guards that compare a value with a constant."""
 _OPERATOR = re.compile(r"(?:is|in|not) |[!<>=]=|[<>]")
 _MEMBERS = {"DICT_CONTAINS": "key", "SET_CONTAINS": "item", "HASATTR": "attribute", "NO_HASATTR": "attribute"}
 """The noun for the member that a value has or lacks, by the kind of the guard."""
 _WITH = re.compile(r"(with|without) (.+)", re.DOTALL)
 _NO_ATTRIBUTE = re.compile(r"'\w+' object has no attribute '\w+'")
-"""Python's message if evaluating a guard raises an error, which may be about no value of the program."""
+"""Python's message if the evaluation of a guard fails; it need not be about a value of the program."""
 _ONE_KIND = {
     SPECIALIZED: "TENSOR_MATCH",
     "TRUE_MATCH": "BOOL_MATCH",
     "FALSE_MATCH": "BOOL_MATCH",
     "LAMBDA_GUARD": "EQUALS_MATCH",  # on a number that the code needs, after torch made it dynamic
 }
-"""Kinds of guards that check the same property: which kind torch uses depends on the first value it saw."""
+"""Kinds of guards that check the same property, mapped to one of them.
+
+Which kind torch uses depends on the first value.
+"""
 _LIMIT_HINT = (
     "Raise `torch._dynamo.config.{setting}` if this many versions of `{function}` are meant to exist."
 )
@@ -88,7 +91,7 @@ ENDINGS: Final[Mapping[Status, str]] = {
     "cancelled": "stopped",
     "not-started": "could not start",
 }
-"""How the run of a program ended, in words for terminals and editors; an ordinary end has no words."""
+"""Phrases for how the run of a program ended; there is none for an ordinary end."""
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -97,12 +100,12 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def first_line(text: str) -> str:
-    """Return the first line of a message that is not blank."""
+    """Return the first line of a message that is not blank; empty if there is none."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
 def brief(text: str) -> str:
-    """Return the first sentences of a text that fit on a short line, at least one."""
+    """Return the first sentence of a text, and the next ones that fit on a short line."""
     first, *others = _SENTENCE_END.split(first_line(text))
     for sentence in others:
         if len(first) + len(sentence) >= _SHORT:
@@ -112,9 +115,9 @@ def brief(text: str) -> str:
 
 
 def with_reason(reason: str, explanation: str) -> str:
-    """Put torch's short reason for a graph break before its explanation.
+    """Put torch's short reason for a graph break before torch's explanation.
 
-    The reason is left out if the explanation repeats it.
+    The reason is left out if the explanation contains it.
     """
     if reason.lower() in explanation.lower():
         return explanation
@@ -127,9 +130,10 @@ def runs_eagerly(function: str, *, resumed: bool) -> str:
 
 
 def likewise(sources: Sequence[str], own: str, functions: Sequence[str]) -> str:
-    """Write the end of a message about ``own``: other values that changed like it.
+    """Write the end of a message: the other values that changed in the same way.
 
-    ``functions`` are the functions in which the other values changed; the name of a resume function is empty.
+    ``own`` is the source of the message's value, ``sources`` are those of the other values, and ``functions``
+    the functions in which the other values changed; the name of a resume function is empty.
     """
     if not sources:
         return ""
@@ -142,14 +146,17 @@ def likewise(sources: Sequence[str], own: str, functions: Sequence[str]) -> str:
 
 
 def alike(values: Sequence[tuple[str, str]]) -> str:
-    """List values that changed alike, as pairs of source and place; empty if none."""
+    """Write a sentence on values that changed in the same way; empty for no values.
+
+    ``values`` are pairs of a source and a place.
+    """
     shown = [f"{_named(source)} ({place})" for source, place in values[:_MOST_VALUES]]
     more = f", and {len(values) - _MOST_VALUES} more" if len(values) > _MOST_VALUES else ""
     return f"Likewise: {', '.join(shown)}{more}." if shown else ""
 
 
 def what_changed(message: str) -> str:
-    """Return the part of a recompilation's message that does not depend on the count."""
+    """Return a recompilation's message without the number of recompilations."""
     return message.partition(": ")[2]
 
 
@@ -180,15 +187,15 @@ def change(failures: Sequence[GuardFailure]) -> str:
 
 
 def is_unevaluated(reason: str) -> bool:
-    """Tell whether a reason is the error of a guard that torch could not evaluate.
+    """Return whether a reason is Python's error for a guard that cannot be evaluated.
 
-    Such a reason names no cause.
+    Such a reason does not name the cause.
     """
     return bool(_NO_ATTRIBUTE.fullmatch(first_line(reason)))
 
 
 def _torchs_words(reason: str) -> str:
-    """Quote a reason that torch gives as a sentence; empty for a check in code."""
+    """Quote torch's reason if it is a sentence or an error; empty if it is code."""
     if is_unevaluated(reason):
         return f"torch failed to evaluate a guard: {code_span(reason)}"
     is_sentence = " " in reason and not _CODE.search(reason)
@@ -196,7 +203,7 @@ def _torchs_words(reason: str) -> str:
 
 
 def guard_words(kind: str, expected: str, source: str) -> str:
-    """Write what a guard requires of a value, or else torch's name for its kind."""
+    """Write what a guard requires of a value; if unknown, torch's name for the guard."""
     if kind == "DIMENSION_DYNAMIC_MARKING_GUARD":
         return "the same sizes marked as dynamic or static"
     if kind == METADATA:
@@ -219,7 +226,7 @@ def _was_and_is(subject: str, expected: Sequence[str], actual: Sequence[str]) ->
 
 
 def _members(subject: str, noun: str, actual: Sequence[str]) -> str:
-    """Write which members a value gained or lost; empty if that is not known."""
+    """Write which members a value gained or lost; empty if they are unknown."""
     found = [_WITH.fullmatch(each) for each in _distinct(actual)]
     pairs = [(each[1] == "with", each[2]) for each in found if each]
     if len(pairs) < len(found):
@@ -237,7 +244,7 @@ def _members(subject: str, noun: str, actual: Sequence[str]) -> str:
 
 
 def without_graph_message(fact: CallsWithoutGraph) -> str:
-    """Write that torch compiled nothing, in one function's calls or in the program."""
+    """Write that no graph was captured, for one function or for the whole program."""
     if fact.function and not fact.calls:
         return f"{code_span(fact.function)} was compiled, but the program never called the compiled version"
     if fact.function:
@@ -257,13 +264,13 @@ UNCALLED = (
 
 
 def went_on(explanation: str) -> str:
-    """Add to the first paragraph of an error's explanation that the program went on."""
+    """Add "The program went on" to the first paragraph of an error's explanation."""
     first, gap, rest = explanation.partition("\n\n")
     return f"{first} The program went on after this error.".lstrip() + gap + rest
 
 
 def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
-    """List what changed with the cause of recompilations; empty if nothing did."""
+    """Write what changed together with a recompilation's cause; empty for nothing."""
     changes = [change(failures) for failures in together[:_MOST_VALUES]]
     more = (
         f"; and {counted(len(together) - _MOST_VALUES, 'other value')}"
@@ -274,7 +281,7 @@ def changed_with(together: Sequence[Sequence[GuardFailure]]) -> str:
 
 
 def other_failures(failures: Sequence[GuardFailure]) -> str:
-    """List the guards that failed in other compilations of a call; empty if none did."""
+    """Write which guards of other compilations failed in a call; empty for none."""
     named = [failure for failure in failures if not is_unevaluated(failure.reason)]
     found = (change(cause) for cause in _by_cause(named)[:_MOST_VALUES])
     changes = [text for text in found if text != _NO_REASON]
@@ -284,7 +291,7 @@ def other_failures(failures: Sequence[GuardFailure]) -> str:
 def limit_explanation(again: Sequence[GuardFailure], last: Sequence[GuardFailure]) -> str:
     """List the causes of a function's recompilations, the most frequent first.
 
-    The cause of the last call comes at the end.
+    ``last`` are the guards that failed in the call that hit the recompile limit; they come at the end.
     """
     causes = _by_cause(again)[:_MOST_VALUES]
     lines = [f"It was compiled again{_times(len(cause))} because {change(cause)}." for cause in causes]
@@ -302,7 +309,7 @@ def limit_advice(
 ) -> tuple[Advice, ...]:
     """Advise on a function that hit the recompile limit, most helpful advice first.
 
-    ``together`` are the changes that come with the most frequent cause.
+    ``together`` are the changes that occurred together with the most frequent cause.
     """
     causes = _by_cause(failures)
     given = list(dict.fromkeys(item for cause in causes for item in advice_on(cause[0])))
@@ -313,7 +320,7 @@ def limit_advice(
 
 
 def _by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
-    """Group failures by the property of a guarded value, the most frequent first."""
+    """Group failures by the guarded property, the most frequent property first."""
     causes: dict[tuple[object, ...], list[GuardFailure]] = {}
     for failure in failures:
         causes.setdefault(cause_of(failure), []).append(failure)
@@ -321,7 +328,7 @@ def _by_cause(failures: Sequence[GuardFailure]) -> list[list[GuardFailure]]:
 
 
 def cause_of(failure: GuardFailure) -> tuple[object, ...]:
-    """Return a key that is equal for all changes of the property a guard checks."""
+    """Return a key that is equal for all failures of guards on the same property."""
     kind = _ONE_KIND.get(failure.kind, failure.kind)
     if failure.kind in _WHOLE and not failure.source:
         return (kind,)  # reasons differ each time, for a changed backend
@@ -338,7 +345,7 @@ def _own(value: str) -> str:
 
 
 def _flags(failure: GuardFailure) -> list[tuple[str, str, str]]:
-    """Return each changed part of the global state with both values.
+    """Return each changed part of the global state: name, old value, new value.
 
     An unknown value is empty.
     """
@@ -365,7 +372,7 @@ def _subject(failure: GuardFailure) -> str:
 
 
 def _named(source: str) -> str:
-    """Name a guarded value as the user wrote it, or say that it has no name there."""
+    """Name a guarded value as the user wrote it, or describe a value without a name."""
     name = written_name(source)
     return code_span(name) if name else "a value from before a graph break"
 

@@ -1,8 +1,8 @@
 """Facts from a function's compilations about a guarded value that changed.
 
-If a size or a number changed, torch makes it dynamic in the next compilation. Had it been dynamic from the
-start, the first graph would have been the graph of the later compilation. That graph would have served both
-calls, if its conditions on sizes hold for the earlier call.
+If a size or a number changes, torch makes it dynamic in the next compilation. The graph of that compilation
+shows what would happen if the program made the size dynamic before the first call: this one graph would serve
+both calls, provided that its conditions on sizes hold for the earlier call.
 """
 
 from __future__ import annotations
@@ -29,19 +29,19 @@ _STATIC = "'_dynamo_static_indices', set()).issubset("
 """Part of the guard on a tensor with ``mark_static`` (``DIMENSION_DYNAMIC_MARKING_GUARD``)."""
 _COUNTED = re.compile(rf"{LENGTH}(\d{{1,18}})")
 _FEWEST_STEPS = 4
-"""The number of lengths, each one more than the last, from which a list counts as growing with every call."""
+"""A list counts as growing with every call after this number of lengths that increase by 1 each."""
 _CACHE = f"{TYPE}transformers.cache_utils."
 
 
 _PARTS_OF_MODULE = re.compile(r"(?:\.__dict__\['|\.)_(?:modules|parameters|buffers)\b")
-"""Attributes that only modules have, after a module's source, in both spellings of torch's guards."""
+"""Attributes that only modules have, in both spellings of torch's guards; they follow the module's source."""
 Version = Sequence[GuardInstalled]
 """The guards of one compilation of a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class GuardedTensor:
-    """A guarded tensor; sizes and strides are numbers, or ``dynamic``."""
+    """A guarded tensor; each size and stride is a decimal number or ``dynamic``."""
 
     dtype: str
     shape: tuple[str, ...]
@@ -50,38 +50,38 @@ class GuardedTensor:
 
 @dataclass(frozen=True, slots=True)
 class ValueOutlook:
-    """The facts about a changed guarded value, in addition to the guard that failed.
+    """Facts about a guarded value that changed, in addition to the guard that failed.
 
-    ``at_call``: the calling code has the value and the tensors of ``sizes``, under the names of the compiled
-    code. ``sizes`` are the dimensions that changed, by tensor, if a later compilation guards the tensor.
-    ``serves``: the graph of a later compilation would have served the earlier call; ``None`` if torch made no
-    such graph, as for a number that belongs to a module. ``alone``: nothing but ``sizes`` became dynamic.
-    ``is_asked``: the code has a condition on the size or number. ``has_twin``: another size was equal by
-    chance. ``is_own``: the user's own code turned the changed size into a number.
+    ``at_call``: the calling code has the value and the tensors of ``sizes`` under the same names as the
+    compiled code. ``sizes`` are the dimensions that changed, for each tensor that a later compilation guards.
+    ``serves``: the graph of a later compilation, in which the value is dynamic, would have served the earlier
+    call; ``None`` if torch made no such graph, as for a number that belongs to a module. ``alone``: only
+    ``sizes`` became dynamic. ``is_asked``: the code has a condition on the size or number. ``has_twin``:
+    another size was equal by chance. ``is_own``: the user's own code turned the changed size into a constant.
     """
 
     at_call: bool = True
     sizes: tuple[tuple[str, tuple[int, ...]], ...] = ()
     is_tried: bool = False
-    """Whether there is a later compilation."""
+    """Whether a later compilation guards the value."""
     serves: bool | None = None
     alone: bool = True
     at_start: bool = True
-    """Whether the first call has the tensors of ``sizes``: else a mark before that call raises an error."""
+    """Whether the first call has the tensors of ``sizes``; if not, ``mark_dynamic`` fails before it."""
     is_asked: bool = True
     has_twin: bool = False
     is_dynamic: bool = False
     """Whether the first compilation had dynamic sizes, because the program requested them."""
     is_static: bool = False
-    """Whether the program marks sizes of the tensor as static, which takes precedence over dynamic ones."""
+    """Whether the program marks sizes of the tensor as static, which overrides ``dynamic=True``."""
     of_module: bool = False
-    """Whether the value belongs to a module: the guards on that object name attributes only modules have."""
+    """Whether the value belongs to a module: guards on its object name attributes that only modules have."""
     static_line: str = ""
-    """The line, in words, that compiles the function with ``dynamic=False``."""
+    """A phrase for the line that compiles the function with ``dynamic=False``, or empty."""
     before: GuardedTensor | None = None
     after: GuardedTensor | None = None
     items: tuple[GuardedTensor, ...] = ()
-    """The tensors in the value, if it is a list or tuple."""
+    """The tensors in the value, if the value is a list or tuple."""
     has_loader: bool = False
     """Whether the call is made in a file that loads batches."""
     is_cache: bool = False
@@ -90,17 +90,17 @@ class ValueOutlook:
     among_others: bool = False
     """Whether the function was also compiled again for changes of other values."""
     lookup: str = ""
-    """The code that tests whether a variable key is in the value, if the function uses nothing else of it."""
+    """The code that tests whether a variable key is in the value, if the function uses only such a test."""
     unrolled: str = ""
-    """The recurrent layer that turned the size into a number, such as ``nn.GRU``."""
+    """The recurrent layer that turned the size into a constant, such as ``nn.GRU``."""
     allowing: str = ""
-    """The line, in words, that sets ``allow_rnn``."""
+    """A phrase for the line that sets ``allow_rnn``, or empty."""
     indexes: bool = False
     """Whether the line of the guard uses the number as an index."""
     no_gradients: bool = False
     """Whether gradients are disabled in all compilations."""
     grows: bool = False
-    """Whether each compilation is for one item more than the previous compilation."""
+    """Whether the value has one item more in each compilation than in the previous one."""
     is_optional: bool = False
     """Whether the object that the value belongs to is ``None`` in some call."""
     in_library: bool = False
@@ -108,9 +108,9 @@ class ValueOutlook:
 
 
 def _is_of_module(source: str, version: Version) -> bool:
-    """Tell whether a value such as ``L['self'].step`` belongs to a module.
+    """Return whether a value such as ``L['self'].step`` belongs to a module.
 
-    Guards on its owner then name attributes that only modules have.
+    Its owner is a module if guards on the owner name attributes that only modules have.
     """
     found = ((guard.source, _PARTS_OF_MODULE.search(guard.source)) for guard in version)
     modules = {text[: part.start()] for text, part in found if part}
@@ -118,9 +118,9 @@ def _is_of_module(source: str, version: Version) -> bool:
 
 
 def outlook(failure: GuardFailure, versions: Mapping[str, Version]) -> ValueOutlook:
-    """Read from a function's compilations what they show about a guard that failed.
+    """Return what a function's compilations show about a guard that failed.
 
-    ``versions`` has the compilations by id, in order.
+    ``versions`` has the guards of the function's compilations by compile id, in order.
     """
     source, size = failure.source, f"{failure.source}.size()[{failure.dimension}]"
     ids = list(versions)
@@ -188,9 +188,9 @@ def _dynamic_sizes(version: Version) -> set[tuple[str, int]]:
 
 
 def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set[tuple[str, int]]:
-    """Return the sizes that are dynamic if ``sizes`` are marked.
+    """Return the sizes that are dynamic if the program also marks ``sizes``.
 
-    Sizes that were dynamic before are included.
+    They include the sizes that are dynamic in ``first``.
     """
     return _dynamic_sizes(first) | {
         (name, dimension) for name, dimensions in sizes for dimension in dimensions
@@ -200,9 +200,10 @@ def _marked(first: Version, sizes: Iterable[tuple[str, tuple[int, ...]]]) -> set
 def changed_sizes(
     compile_id: str, before: Version, after: Version, *, follows: bool
 ) -> Iterator[GuardFailure]:
-    """Yield each size guarded by ``compile_id`` that another compilation rejects.
+    """Yield a guard failure for each guarded size that differs in another compilation.
 
-    A size that is dynamic in the other compilation counts as changed only if that compilation ``follows``.
+    ``before`` are the guards of ``compile_id``, ``after`` those of the other compilation. A size that is
+    dynamic in ``after`` counts only if that compilation ``follows`` the first.
     """
     old, new = _tensors(before), _tensors(after)
     for source, dimensions in _changed(old, new):
@@ -222,7 +223,10 @@ def changed_sizes(
 
 
 def changed_types(compile_id: str, before: Version, after: Version) -> Iterator[GuardFailure]:
-    """Yield each tensor's dtype that differs in another compilation's guards."""
+    """Yield a guard failure for each tensor whose dtype differs between compilations.
+
+    ``before`` are the guards of ``compile_id``, ``after`` those of another compilation.
+    """
     new = _tensors(after)
     for source, old in _tensors(before).items():
         if source in new and new[source].dtype != old.dtype:
@@ -237,9 +241,9 @@ def _grows(source: str, versions: Iterable[Version]) -> bool:
 
 
 def length_of(guard: GuardInstalled) -> int | None:
-    """Return the length that a guard requires; ``None`` if it requires none.
+    """Return the length that a guard requires; ``None`` if it does not check a length.
 
-    The length is 0 for a check without an expected value.
+    The length is 0 for a length check without an expected value.
     """
     found = _COUNTED.fullmatch(guard.expected)
     if found:
@@ -253,9 +257,9 @@ def _has_twin(
     sizes: tuple[tuple[str, tuple[int, ...]], ...],
     later: Version,
 ) -> bool:
-    """Tell whether other sizes were equal by chance.
+    """Return whether another size equaled the changed size by chance.
 
-    That is so if they do not change, or if nothing requires the equality.
+    That is so if the other size does not change, or if no condition requires that the sizes are equal.
     """
     numbers = {
         f"{name}.size()[{dimension}]": number
@@ -269,7 +273,7 @@ def _has_twin(
 
 
 def _is_free(failure: GuardFailure, version: Version) -> bool:
-    """Tell whether a compilation treats the changed value as dynamic."""
+    """Return whether a compilation treats the changed value as dynamic."""
     if failure.changed == "size":
         tensor = _tensors(version).get(failure.source)
         dimension = failure.dimension or 0
@@ -280,15 +284,15 @@ def _is_free(failure: GuardFailure, version: Version) -> bool:
 
 
 def _conditions(version: Version) -> Iterator[str]:
-    """List the conditions on sizes and numbers that a compilation guards."""
+    """Yield the conditions on sizes and numbers that a compilation guards."""
     return (guard.code.partition(" #")[0].strip() for guard in version if guard.kind == "LAMBDA_GUARD")
 
 
 def _asked(failure: GuardFailure, size: str, later: Iterable[Version]) -> Iterator[str]:
-    """List the guards on the changed value, in compilations that treat it as dynamic.
+    """Yield the guards on the changed value in compilations that treat it as dynamic.
 
-    If they contradict each other, no single graph serves every value, even if the last graph accepts the
-    first.
+    If these guards contradict each other, no single graph serves every value, even if the last graph accepts
+    the first value.
     """
     name = size if failure.changed == "size" else failure.source
     return (
@@ -314,7 +318,10 @@ def _parts(text: str) -> tuple[str, ...]:
 
 
 def _values(version: Version) -> Mapping[str, int | float]:
-    """Map a compilation's guarded sizes and numbers, in torch's notation, to values."""
+    """Map the sizes, strides and numbers that a compilation guards to their values.
+
+    The keys are in torch's notation.
+    """
     values = {guard.source: read_literal(guard.expected) for guard in version if guard.kind in VALUES}
     for source, tensor in _tensors(version).items():
         for part, numbers in (("size", tensor.shape), ("stride", tensor.stride)):
@@ -325,7 +332,7 @@ def _values(version: Version) -> Mapping[str, int | float]:
 def _changed(
     before: Mapping[str, GuardedTensor], after: Mapping[str, GuardedTensor]
 ) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """List the sizes that were numbers, and are now dynamic or other numbers."""
+    """List the static sizes in ``before`` that are dynamic or different in ``after``."""
     changed = []
     for source, tensor in before.items():
         later = after.get(source)

@@ -12,7 +12,7 @@ from .markdown import code_span, filled
 from .source_names import written_name
 
 _MOST_TOGETHER: Final = 3
-"""How many of the values that change together get advice."""
+"""The largest number of values for which :func:`advice_on_all` adds advice."""
 RemedyKind: TypeAlias = Literal[
     "mark",
     "mark-unbacked",
@@ -39,9 +39,9 @@ RemedyKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Remedy:
-    """One thing to do, with its code: ``torch._dynamo.mark_dynamic(x, 0)``.
+    """One change of the program, with its code, as in ``mark_dynamic(x, 0)``.
 
-    ``setting`` is an assignment that the remedy needs in addition.
+    ``setting`` is an assignment that the remedy needs in addition, or empty.
     """
 
     kind: RemedyKind
@@ -51,11 +51,11 @@ class Remedy:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """A sentence on what to do, with the remedies it names, in order.
+    """A sentence on what to do, with the remedies that the sentence names, in order.
 
-    There are no remedies if no edit is known. If each remedy alone is enough, ``apart`` has a sentence for
-    each remedy. ``helps`` says that the program ran with the advice, and the advice helped. ``explains`` says
-    that the sentence names nothing to do.
+    ``remedies`` is empty if no edit is known. If each remedy alone is enough, ``apart`` has a sentence for
+    each remedy. ``helps`` says that Fullgraph ran the program with the advice and the advice helped.
+    ``explains`` says that the sentence explains the finding and asks for no change.
     """
 
     sentence: str
@@ -66,18 +66,18 @@ class Advice:
 
     @property
     def told(self) -> str:
-        """The sentence, with a note if the advice was not tried."""
+        """The sentence, with a note if Fullgraph did not try the advice."""
         return self.sentence if self.explains or self.helps else f"{self.sentence} {NOT_TRIED}"
 
 
 NOT_TRIED: Final = "(Not tried.)"
-"""The note after advice with which the program was not run."""
+"""The note after advice that Fullgraph did not try in a run of the program."""
 
 
 def left_of(given: Advice, left: Sequence[Remedy]) -> list[Advice]:
-    """Reduce advice to some of its remedies, if each has a sentence.
+    """Reduce advice to the remedies ``left``, if each remedy has its own sentence.
 
-    Other advice is returned unchanged.
+    Advice whose remedies share one sentence is returned unchanged.
     """
     if not given.apart or len(left) == len(given.remedies):
         return [given]
@@ -94,17 +94,17 @@ def advised(template: str, remedy: Remedy, **values: str) -> Advice:
 
 
 def sentences(given: Iterable[Advice]) -> tuple[str, ...]:
-    """Return the sentences of several pieces of advice, with their notes."""
+    """Return the sentences of several pieces of advice, with notes on untried advice."""
     return tuple(item.told for item in given)
 
 
 def is_mended_by_dynamic(given: Sequence[Remedy]) -> bool:
-    """Tell whether dynamic sizes or numbers are enough, without another change."""
+    """Return whether dynamic sizes or numbers are enough, without another change."""
     return Remedy("dynamic") in given and Remedy("whole-tensor") not in given
 
 
 def introduced(words: str, given: Advice) -> Advice:
-    """Put words before the sentence of a piece of advice."""
+    """Put an introduction before each sentence of a piece of advice."""
     apart = tuple(f"{words}{sentence}" for sentence in given.apart)
     return replace(given, sentence=f"{words}{given.sentence}", apart=apart)
 
@@ -116,7 +116,7 @@ def advice_on_all(
 ) -> tuple[Advice, ...]:
     """Add advice on the values that change together with the advised value.
 
-    Their guards would fail next.
+    Otherwise their guards would fail after the advice is followed.
     """
     every = list(given)
     for failure in (same[0] for same in together[:_MOST_TOGETHER]):

@@ -1,7 +1,7 @@
 """Conditions on sizes, written as in the user's code.
 
-Torch writes such a condition as SymPy prints it (``Eq(Mod(s77, 2), 0)``). The text is parsed as Python; each
-symbol is replaced by the size that it stands for, each function by an operator.
+Torch writes a condition in SymPy's notation, as in ``Eq(Mod(s77, 2), 0)``. The text is parsed as Python; each
+symbol is replaced by the size that the symbol stands for, each function by an operator.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OPERATORS: Mapping[str, ast.operator] = {
     "FloorDiv": ast.FloorDiv(),
     "CleanDiv": ast.FloorDiv(),
 }
-"""The functions of ``torch/utils/_sympy/functions.py`` that Python has operators for."""
+"""Functions in ``torch/utils/_sympy/functions.py`` for which Python has operators."""
 _ARITHMETIC: Mapping[type[ast.operator], Callable[[Any, Any], int | float]] = {
     ast.Add: add,
     ast.Sub: sub,
@@ -68,7 +68,7 @@ def written_condition(expression: str, symbols: tuple[Symbol, ...]) -> str:
 
 
 def written_guard(text: str) -> str:
-    """Write a guard that torch prints in Python as in the user's code.
+    """Write a guard, given as torch's Python code, as in the user's code.
 
     Example: ``4 <= x.shape[0]`` for ``4 <= L['x'].size()[0]``.
     """
@@ -80,9 +80,9 @@ def written_guard(text: str) -> str:
 
 @lru_cache(maxsize=16384)
 def comparison_of(text: str) -> ast.Compare | None:
-    """Parse a comparison; return ``None`` for other text.
+    """Parse a comparison; return ``None`` if ``text`` is not a comparison.
 
-    The text is by torch or :func:`written_condition`.
+    The text comes from torch or from :func:`written_condition`.
     """
     tree = parse_expression(_SIZE.sub(r".shape[\1]", text.partition(" # ")[0].strip()))
     return tree if isinstance(tree, ast.Compare) else None
@@ -90,9 +90,9 @@ def comparison_of(text: str) -> ast.Compare | None:
 
 @lru_cache(maxsize=16384)
 def relation_of(text: str) -> ast.Compare | None:
-    """Parse a comparison of sizes; return ``None`` for other text.
+    """Parse a comparison of sizes; return ``None`` if ``text`` is not one.
 
-    The text is by torch or :func:`written_condition`.
+    The text comes from torch or from :func:`written_condition`.
     """
     tree = comparison_of(text)
     return tree if tree is not None and ".shape[" in ast.unparse(tree) else None
@@ -101,7 +101,7 @@ def relation_of(text: str) -> ast.Compare | None:
 def readable_condition(text: str) -> str:
     """Write torch's comparison of sizes or values as in the user's code.
 
-    The result is empty for torch's own checks.
+    The result is empty for a check of torch's own state, and for text that is not a comparison.
     """
     tree = relation_of(text) or parse_expression(text)
     own = any(
@@ -127,16 +127,16 @@ def sides_of(relation: ast.Compare) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def parts_of(relation: ast.Compare) -> tuple[set[str], set[int]]:
-    """Return the sizes and the numbers in a comparison."""
+    """Return a comparison's sides that are expressions, and those that are integers."""
     sides = (relation.left, *relation.comparators)
     numbers = {side.value for side in sides if isinstance(side, ast.Constant) and isinstance(side.value, int)}
     return {ast.unparse(side) for side in sides if not isinstance(side, ast.Constant)}, numbers
 
 
 def held(condition: str, values: Mapping[str, int | float]) -> bool | None:
-    """Tell whether a guard held; ``None`` if unknown.
+    """Return whether a guard's condition holds for given values; ``None`` if unknown.
 
-    ``values`` maps sources to values.
+    ``values`` maps sources in torch's notation to values.
     """
     tree = parse_expression(condition)
     try:

@@ -1,4 +1,4 @@
-"""Names of the user's code, from torch's names for the same values."""
+"""Names of values in the user's code, from torch's names for the values."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MEMBER = re.compile(r"""\.(?:_modules|_parameters|_buffers|__dict__)\[(['"])(\w
 _WRAPPED = re.compile(
     r"^(?:___from_numpy\((.+)\)|list\(dict\.keys\((.+)\)\)\[\d+\]|(.+)\.(?:__code__|_modules))$"
 )
-"""Sources that belong to a named value: a NumPy array, a key of a dict, code, submodules."""
+"""Sources derived from a value with a name: a NumPy array, a key of a dict, code, submodules."""
 _CLOSURE = re.compile(r"^.*\.__closure__\[\d+\]\.(?!cell_contents\b)")
-"""The text before the name of a closure's variable."""
+"""The text before the name of a variable in a closure."""
 _STACK_VALUE = re.compile(r"^_*stack\d+\b")
 
 
@@ -24,8 +24,8 @@ _STACK_VALUE = re.compile(r"^_*stack\d+\b")
 def written_name(source: str) -> str:
     """Write a guarded expression as in the user's code.
 
-    Example: ``self.scale`` for ``L['self'].scale``. The name is empty for a value without a name there, such
-    as a value on the interpreter's stack.
+    Example: ``self.scale`` for ``L['self'].scale``. The result is empty for a value without a name in the
+    user's code, such as a value on the interpreter's stack.
     """
     wrapped = _WRAPPED.match(source)
     name = _BUILTIN.sub(r"\1", wrapped[wrapped.lastindex or 0] if wrapped else source)
@@ -36,7 +36,7 @@ def written_name(source: str) -> str:
 
 
 def freed_object(expected: str) -> str:
-    """Name the object in a guard's expected value.
+    """Return a noun for the object that a guard expects.
 
     Example: ``SGD`` for ``the same object (torch.optim.sgd.SGD)``.
     """

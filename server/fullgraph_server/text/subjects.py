@@ -1,6 +1,6 @@
 """The code that breaks a graph, as the user wrote it.
 
-The title of a finding begins with it.
+The title of the finding begins with this code.
 """
 
 from __future__ import annotations
@@ -14,21 +14,24 @@ _DOTTED = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*")
 _LONGEST = 60
 _BRANCHES_ON_DATA = "GB0170"
 _ALIASES = "GB0040"
-"""The break at the result of a higher-order operator's function, if the innermost call is in it."""
+"""The break at the result of a function passed to a higher-order operator, if Dynamo stopped there."""
 _OF_NO_LINE = frozenset({
     "GB0019", "GB0039", "GB0092", "GB0093", "GB0199", "GB0209", "GB0212", "GB0219", "GB0274", "GB0279",
     "GB0295", "GB0370", "GB1297", "GB1319", "GB2533", "GB3343", "GB4501", "GB8335", "GB9528",
 })  # fmt: skip
-"""Breaks that Dynamo finds when it ends a graph, regardless of the current line: a backend that fails, a
-value that is still needed and cannot be rebuilt."""
+"""Breaks that Dynamo finds when it ends a graph, so that the current line is not the cause.
+
+Examples are a backend that fails, and a value that is still needed and cannot be rebuilt.
+"""
 
 
 def break_subject(node: ast.AST, line: str, code: str, said: str, *, innermost: bool) -> str:
-    """Name the syntax node at which Dynamo stopped; ``line`` is its first line.
+    """Return a noun for the syntax node at which Dynamo stopped.
 
-    The name is empty if the node is not the cause, or its text is too long. ``said`` are torch's words: a
-    call is named by its function only if they name that function, because otherwise an argument may be the
-    cause. A node that is not ``innermost`` calls a function in which Dynamo stopped.
+    The result is empty if the node is not the cause, or its text is too long. ``line`` is the node's first
+    line, ``code`` the id of the break. ``said`` is torch's text: a call is named by its function only if
+    torch's text names this function, because otherwise an argument might be the cause. A node that is not
+    ``innermost`` calls a function in which Dynamo stopped.
     """
     if code in _OF_NO_LINE:
         return ""
@@ -55,7 +58,7 @@ def break_subject(node: ast.AST, line: str, code: str, said: str, *, innermost: 
 
 
 def _compared(node: ast.AST) -> ast.AST:
-    """Return the side of a condition compared with constants, else the condition."""
+    """Return what a condition compares with constants; otherwise the whole condition."""
     if isinstance(node, ast.Compare) and all(map(_is_constant, node.comparators)):
         return node.left
     return node

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 
 
 def aligned(rows: Sequence[Sequence[str]], alignment: str) -> list[str]:
-    """Return a line for each row; ``alignment`` has ``<`` or ``>`` for each column."""
+    """Return a line for each row of a table, with aligned columns.
+
+    ``alignment`` has ``<`` (left) or ``>`` (right) for each column.
+    """
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
         "  ".join(
@@ -20,7 +23,7 @@ def aligned(rows: Sequence[Sequence[str]], alignment: str) -> list[str]:
 def wrapped(line: str, indent: int, width: int | None) -> Sequence[str]:
     """Wrap a line of a note that will be indented by ``indent`` columns.
 
-    Without a width, the line is not wrapped.
+    The line is not wrapped if ``width`` is ``None`` or leaves fewer than 30 columns.
     """
     if width is None or width - indent < 30:
         return [line]

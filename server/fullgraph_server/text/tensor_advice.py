@@ -56,14 +56,14 @@ _KINDS_OF_NUMBERS = {
     **dict.fromkeys(("torch.float", "torch.bfloat"), 1),
     "torch.complex": 2,
 }
-"""Kinds of dtypes, without their widths, by rank: a kind can hold the values of each lower rank."""
+"""Ranks of dtypes without their widths: a dtype can hold the values of dtypes with a lower rank."""
 _MOST_MARKS = 2
 SPECIALIZED = "SPECIALIZED"
-"""The kind of a guard on a size that the code turned into a number, whether or not the size is dynamic."""
+"""The kind of a guard on a size that the code turned into a constant, whether or not the size is dynamic."""
 
 
 def size(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
-    """Advise on a size."""
+    """Advise on a size that changes between calls."""
     if seen.is_cache:
         return _STATIC_CACHE
     if failure.kind == "DUCK_SIZE":
@@ -115,7 +115,7 @@ def size(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def is_last_batch(failure: GuardFailure, seen: ValueOutlook) -> bool:
-    """Tell whether a smaller batch may be the last one that the data loader yields."""
+    """Return whether a smaller batch may be the last batch of the data loader."""
     is_batch = all(dimensions == (0,) for _, dimensions in seen.sizes) and failure.dimension == 0
     return (
         failure.changed == "size"
@@ -131,7 +131,10 @@ def _mark(source: str, dimensions: tuple[int, ...]) -> str:
 
 
 def rank(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
-    """Advise on the number of dimensions, if one operation restores the earlier one."""
+    """Advise on a number of dimensions that changes between calls.
+
+    There is advice only if one operation restores the earlier number.
+    """
     before, after = (tensor.shape if tensor else () for tensor in (seen.before, seen.after))
     joined = str(math.prod(map(int, after[:2]))) if all(map(str.isdecimal, after[:2])) else ""
     if before[:1] == ("1",) and _is_like(before[1:], after):
@@ -150,7 +153,10 @@ def rank(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def _is_like(before: Sequence[str], after: Sequence[str]) -> bool:
-    """Tell whether two shapes can be equal: a dynamic size equals every size."""
+    """Return whether two shapes can be equal.
+
+    A dynamic size in ``after`` fits any size.
+    """
     return len(before) == len(after) and all(
         new in (old, DYNAMIC) for old, new in zip(before, after, strict=True)
     )
@@ -162,8 +168,8 @@ def _number(text: str) -> int:
 
 
 def stride(failure: GuardFailure, seen: ValueOutlook) -> Advice:
-    """Advise on a memory layout."""
-    # A tensor is contiguous whatever the stride of a dimension of size 1 is.
+    """Advise on a memory layout that changes between calls."""
+    # A tensor can be contiguous with any stride of a dimension of size 1.
     is_one = any(tensor and "1" in tensor.shape for tensor in (seen.before, seen.after))
     copy = "clone(memory_format=torch.contiguous_format)" if is_one else "contiguous()"
     return advised(
@@ -174,9 +180,9 @@ def stride(failure: GuardFailure, seen: ValueOutlook) -> Advice:
 
 
 def dtype(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise to convert a tensor, unless that loses information.
+    """Advise on a dtype that changes between calls: convert the tensor.
 
-    There is no advice either if the conversion turns indices into a mask.
+    There is no advice if the conversion would lose information or turn indices into a mask.
     """
     kinds = [_KINDS_OF_NUMBERS.get(text.rstrip("0123456789")) for text in (failure.expected, failure.actual)]
     old, new = kinds
@@ -190,22 +196,22 @@ def _converted(template: str, failure: GuardFailure, method: str) -> Advice:
 
 
 def device(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise on a device."""
+    """Advise on a device that changes between calls."""
     if "meta" in (failure.expected, failure.actual):  # a meta tensor has no data that could be moved
         return ""
     return _converted("Move it before the compiled call: `{code}`.", failure, f'to("{failure.expected}")')
 
 
 def is_first_gradient(failure: GuardFailure) -> bool:
-    """Tell whether a tensor newly requires gradients.
+    """Return whether a tensor that did not require gradients now does.
 
-    Advice against that would change the training.
+    Advice to avoid this would change the training.
     """
     return failure.changed == "requires_grad" and failure.expected == "False"
 
 
 def requires_grad(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
-    """Advise on whether gradients are needed."""
+    """Advise on a tensor that requires gradients in some calls only."""
     if seen.no_gradients:
         return _converted(_UNUSED, failure, "detach()") if seen.at_call else ""
     if is_first_gradient(failure):
@@ -214,7 +220,7 @@ def requires_grad(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def autograd(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
-    """Advise on a tensor from inference mode in some calls, an ordinary one in others."""
+    """Advise on a tensor that was made in inference mode in some calls only."""
     name = written_name(failure.source)
     if failure.expected == "on":
         advice = "Pass a copy of the tensor that inference mode made: `{code}`, called outside that mode."
@@ -223,7 +229,7 @@ def autograd(failure: GuardFailure, _: ValueOutlook) -> str | Advice:
 
 
 def type_of_tensor(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
-    """Advise on a value of another type that some calls pass instead of a tensor."""
+    """Advise on an argument that is a plain tensor in some calls only."""
     name = written_name(failure.source)
     if failure.actual == "NoneType":
         return advised(OPTIONAL, Remedy("neutral-tensor"), name=name)
@@ -235,7 +241,7 @@ def type_of_tensor(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def same_tensor(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
-    """Advise on one tensor that some call passes as two arguments."""
+    """Advise on a tensor that some calls pass as two arguments."""
     if failure.kind == "OBJECT_ALIASING" and seen.before is None:
         return ""  # a list, say
     other = written_name(failure.actual or failure.expected)
@@ -244,7 +250,10 @@ def same_tensor(failure: GuardFailure, seen: ValueOutlook) -> str | Advice:
 
 
 def tensor_of(name: str, like: GuardedTensor | None) -> str | Advice:
-    """Advise to pass a zero-dimensional tensor, with the dtype of other calls."""
+    """Advise to pass a zero-dimensional tensor in the calls that pass a number.
+
+    ``like`` is the tensor that other calls pass. There is no advice if this tensor has dimensions.
+    """
     if like is None or like.shape:
         return ""
     remedy = Remedy("number-as-tensor", (f"torch.tensor({name}, dtype={like.dtype})",))

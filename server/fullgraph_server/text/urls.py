@@ -1,7 +1,7 @@
-"""URLs in the form that may be shown, logged and stored.
+"""URLs without secrets, which can be shown, logged and stored.
 
-They have no user, password, query or fragment. A presigned URL grants access, and so does a URL with a
-password. Only :attr:`Url.address` has the whole URL, for the code that opens it.
+They have no user, password, query or fragment, since a presigned URL and a URL with a password grant access.
+Only :attr:`Url.address` has the whole URL, for the code that opens it.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ _CHAIN: Final = re.compile(rf"::(?={_SCHEME}://)", re.IGNORECASE)
 _PART: Final = re.compile(rf"({_SCHEME}:/+)(.*)", re.IGNORECASE | re.DOTALL)
 _NO_PORT: Final = re.compile(r":(?!\d*$)")
 _IN_TEXT: Final = re.compile(
-    # Paths of ``pathlib`` have one slash. A password may have quotes in it.
+    # A URL made into a path by ``pathlib`` has one slash. A password can contain quotes.
     rf"{_SCHEME}:/{{1,2}}(?:[^\s/@:'\"]*:[^\s/]*@)?[^\s<>\"'`]*",
     re.IGNORECASE,
 )
 _ENCODED: Final = re.compile(rf"{_SCHEME}%3a%2f%2f[^\s<>\"'`&]*", re.IGNORECASE)
 _QUERY: Final = re.compile(r"(?<=[\w/.%~-])\?[\w.~%+-]+=[^\s<>\"'`]*")
-"""The query of a URL that is written without its server: ``/bucket/key?X-Amz-Signature=1``."""
+"""The query of a URL that is written without its host: ``/bucket/key?X-Amz-Signature=1``."""
 _AFTER: Final = ").,:;]}"
-"""Punctuation after a URL that belongs to the sentence around it."""
+"""Punctuation that, at the end of a URL, belongs to the sentence around the URL."""
 _LEFT_OUT: Final = "…"
 _SHORT: Final = 4
 """Secrets with fewer characters are removed only where they are whole words."""
@@ -50,13 +50,13 @@ class Url:
 
     @property
     def name(self) -> str:
-        """The last part of the path; for a chained URL, of the file inside the archive."""
+        """The last part of the path; for a chained URL, of the path inside the archive."""
         path = next(filter(is_url, _CHAIN.split(str(self))), "").partition("::")[0]
         return path.rstrip("/").rpartition("/")[2]
 
     @property
     def schemes(self) -> list[str]:
-        """The schemes of the URL, the outermost file system of a chained one first."""
+        """The schemes in the URL; a chained URL has several, the outermost first."""
         return [part.partition("://")[0].lower() for part in filter(is_url, _CHAIN.split(self.address))]
 
 
@@ -69,23 +69,23 @@ class LogFormatter(logging.Formatter):
 
 
 def is_url(place: str) -> bool:
-    """Tell whether a text is a URL instead of a path."""
+    """Return whether a path or URL is a URL."""
     return "://" in place
 
 
 def urls_in(words: Iterable[str]) -> list[Url]:
-    """Return the URLs at the ends of command-line words.
+    """Return the URLs with which command-line arguments end.
 
-    Example: ``--scheduler=tcp://host:8786``.
+    Example: ``tcp://host:8786`` in ``--scheduler=tcp://host:8786``.
     """
     found = (re.search(rf"{_SCHEME}://.*", word, re.IGNORECASE | re.DOTALL) for word in words)
     return [Url(url[0]) for url in found if url]
 
 
 def without_secrets(text: str, urls: Iterable[Url] = ()) -> str:
-    """Return a text without the secrets of its URLs.
+    """Return a text without the secrets of the URLs in it.
 
-    The secrets of ``urls`` are removed in any encoding.
+    The secrets of ``urls`` are removed wherever they occur in the text, in any encoding.
     """
     secrets = dict[str, str]()
     for url in urls:
@@ -104,9 +104,9 @@ def _shown_in_text(found: re.Match[str]) -> str:
 
 
 def _whole(part: str) -> str:
-    """Return a part of a chained URL, cut where half of a password may stand.
+    """Return a part of a chained URL, without a location that may be half a password.
 
-    In a text, a URL ends at a blank, even at a blank in a password.
+    A URL that was found in a text ends at the first blank, even if the blank belongs to a password.
     """
     prefix, location, *_ = _divided(part)
     server = re.sub(r"\[[^\[\]]*\]", "", location.partition("/")[0].partition("::")[0])
@@ -121,12 +121,12 @@ def _shown(url: str) -> str:
 def _divided(part: str) -> tuple[str, str, str, str]:
     """Divide a part of a chained URL into scheme, location, user and query.
 
-    The location may be shown; the user includes ``@``.
+    The location contains no secrets; the user includes ``@``.
     """
     found = _PART.match(part)
     prefix, rest = (found[1], found[2]) if found else ("", part)
     server = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    # An unencoded password may contain the characters that end the name of a server.
+    # An unencoded password can contain the characters that end the name of a host.
     around = server if "@" in server or not _NO_PORT.search(server) else rest
     user = around[: around.rfind("@") + 1]
     location = re.split(r"[?#]", rest[len(user) :], maxsplit=1)[0]
@@ -136,7 +136,7 @@ def _divided(part: str) -> tuple[str, str, str, str]:
 def _secrets(url: str) -> Iterator[tuple[str, str]]:
     """Yield each secret of a URL with its replacement.
 
-    The replacement is empty for a part that is cut off a URL.
+    A user including ``@`` and a query including ``?`` are replaced by nothing, parts of them by an ellipsis.
     """
     for part in _CHAIN.split(url):
         _, _, user, query = _divided(part)
@@ -148,7 +148,7 @@ def _secrets(url: str) -> Iterator[tuple[str, str]]:
 
 
 def _forms(secret: str) -> Iterator[str]:
-    """Yield a secret unmodified, decoded, encoded, and in Base64 as in HTTP headers."""
+    """Yield a secret unmodified, decoded, URL-encoded, and in Base64 (HTTP headers)."""
     for plain in (secret, unquote(secret), unquote_plus(secret)):
         data = plain.encode(errors="surrogateescape")
         yield from (plain, quote(data), quote(data, safe=""), quote_plus(data))

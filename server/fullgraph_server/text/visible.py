@@ -20,7 +20,7 @@ _ADDRESS: Final = re.compile(r"(?: object)? at 0x[0-9a-fA-F]+")
 
 
 def without_addresses(text: str) -> str:
-    """Remove memory addresses, which differ in each run.
+    """Return a text without memory addresses, which differ in each run.
 
     Example: ``<Net>`` for ``<Net object at 0x7f>``.
     """
@@ -33,7 +33,7 @@ def visible(text: str) -> str:
 
 
 def visible_lines(text: str) -> str:
-    """Escape a text of several lines; the line ends stay unescaped."""
+    """Escape a text of several lines except for its line ends."""
     return "\n".join(map(visible, text.split("\n")))
 
 

@@ -13,12 +13,15 @@ from .tables import aligned
 
 _MOST_NAMES = 3
 Sizes: TypeAlias = tuple[tuple[int, int], ...]
-"""The first and the last size of each range."""
+"""Ranges of sizes: pairs of the first and the last size."""
 
 
 @dataclass(frozen=True, slots=True)
 class VllmGraph:
-    """A graph that vLLM split, with its submodules in order and their sizes."""
+    """A graph that vLLM split.
+
+    ``parts`` are the graph's submodules in order, each with the sizes it was compiled for.
+    """
 
     configured: VllmConfigured
     parts: tuple[tuple[str, Sizes], ...] = ()
@@ -45,7 +48,7 @@ def _parts(parts: dict[str, Sizes], fact: VllmSplit | VllmPartCompiled) -> tuple
 
 
 def vllm_lines(graph: VllmGraph) -> Iterator[str]:
-    """Yield a heading, then a line per group of parts compiled for the same sizes."""
+    """Yield a heading, then a line for each group of parts with the same sizes."""
     configured = graph.configured
     name = " ".join(filter(None, ("vLLM:", configured.model, configured.prefix and f"({configured.prefix})")))
     splits = f", split at {', '.join(configured.splitting)}" if configured.splitting else ""
@@ -58,7 +61,7 @@ def vllm_lines(graph: VllmGraph) -> Iterator[str]:
 
 
 def size_words(sizes: Sizes) -> str:
-    """Write ``for the sizes 1 to 8192, 8``."""
+    """Write ``compiled for the sizes 1 to 8192, 8``, or ``not compiled``."""
     if not sizes:
         return "not compiled"
     words = ", ".join(str(first) if first == last else f"{first} to {last}" for first, last in sizes)

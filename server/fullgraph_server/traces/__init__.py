@@ -14,7 +14,7 @@
 - ``present``: a report moved to the current text of files, for a terminal
 - ``timeline``: the compiler's steps on all ranks, on one time axis
 - ``seen_calls``: example calls of functions that were compiled in a trace or a run
-- ``call_values``: the arguments of these calls
-- ``child``: a process that reads logs, so that the server stays responsive
+- ``call_values``: the arguments of example calls
+- ``child``: a process that reads logs, so that the language server stays responsive
 - ``memory``: a limit on the memory of a process
 """

@@ -1,7 +1,7 @@
 """Archives of logs: tarballs and zip files, which are untrusted.
 
 Only logs are unpacked, into one folder and under new names; paths, links and devices in an archive are not
-used. A sentence reports each kind of member that is left out.
+used. One sentence is returned for each reason to leave out logs.
 """
 
 from __future__ import annotations
@@ -39,9 +39,9 @@ _TARBALLS: Final[Mapping[str, Callable[[Path], Any]]] = {
 }
 _ZIP: Final = ".zip"
 _CHUNK: Final = 1 << 13
-"""Bytes read at once: the most that are lost before the damaged part of an archive."""
+"""Bytes read at once, and so the most readable bytes that are lost before a damaged part."""
 _MEMORY: Final = 200 << 20
-"""The limit on memory for unpacking, since headers of any size are read at once."""
+"""The limit on memory for unpacking, in bytes: a header of any size is read into memory as a whole."""
 _UNSAFE: Final = re.compile(r"[^\w.-]", re.ASCII)
 _DAMAGE: Final = (
     tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, ValueError, OverflowError,
@@ -53,7 +53,7 @@ _DAMAGE: Final = (
 class ArchiveError(Exception):
     """Error for an archive that cannot be read at all.
 
-    Its message is a sentence without a full stop.
+    The message is a sentence without a full stop.
     """
 
 
@@ -67,7 +67,10 @@ class _ByteStream(Protocol):
 
 @dataclass(frozen=True)
 class _ArchiveMember:
-    """A member of an archive; ``problem`` says why it must not be unpacked."""
+    """A member of an archive.
+
+    ``problem`` says why the member must not be unpacked; empty if it may be unpacked.
+    """
 
     name: str
     modified: float
@@ -82,7 +85,7 @@ class _UnpackLimit:
         self.most = self._left = most
 
     def count(self, number: int) -> None:
-        """Count bytes. Raises ``_UnpackLimitError``."""
+        """Add ``number`` unpacked bytes. Raises ``_UnpackLimitError`` beyond the limit."""
         self._left -= number
         if self._left < 0:
             raise _UnpackLimitError
@@ -90,7 +93,7 @@ class _UnpackLimit:
 
 @dataclass(frozen=True)
 class _LimitedStream:
-    """A stream of an archive that counts its bytes."""
+    """A stream that counts the bytes read from it towards ``limit``."""
 
     stream: _ByteStream
     limit: _UnpackLimit
@@ -102,14 +105,15 @@ class _LimitedStream:
 
 
 def is_archive(name: str) -> bool:
-    """Return whether a file is an archive, by its name."""
+    """Return whether the ending of a file's name is that of an archive."""
     return name.lower().endswith((*_TARBALLS, _ZIP))
 
 
 def unpack(archive: Path, folder: Path, is_log: Callable[[str], bool], most: int) -> tuple[str, ...]:
-    """Unpack at most ``most`` logs into a folder; return sentences on those left out.
+    """Unpack at most ``most`` logs into a folder; return sentences on problems.
 
-    Raises ``ArchiveError``, and ``OSError`` if the disk fails.
+    A problem is damage, an archive that is too large, or logs that are left out. Raises ``ArchiveError`` if
+    there are problems and no log was unpacked, and ``OSError`` if the disk fails.
     """
     limit = _UnpackLimit(most_unpacked(archive.stat().st_size))
     problems = []
@@ -156,15 +160,15 @@ def _write(stream: _ByteStream, path: Path, modified: float) -> None:
 def _plain(name: str) -> str:
     """Return the last part of a member's path as a safe file name.
 
-    It may name a rank.
+    A rank in the name is kept.
     """
     return _UNSAFE.sub("_", re.split(r"[/\\]", name)[-1])[-200:]
 
 
 def _members(archive: Path, limit: _UnpackLimit) -> Iterator[_ArchiveMember]:
-    """Yield the members in one pass.
+    """Yield the members of an archive in one pass.
 
-    Read the stream of each before you ask for the next.
+    The stream of a member must be read before the next member is requested.
     """
     name = archive.name.lower()
     opened = next((opened for ending, opened in _TARBALLS.items() if name.endswith(ending)), None)
@@ -176,9 +180,9 @@ def _members(archive: Path, limit: _UnpackLimit) -> Iterator[_ArchiveMember]:
 
 
 class _MemberHeader(tarfile.TarInfo):
-    """The header of an archive's member; it raises if it is damaged.
+    """The header of a tarball's member, whose decoding raises ``ReadError`` on damage.
 
-    ``tarfile`` would end the archive there.
+    ``tarfile`` itself would treat a damaged header as the end of the archive.
     """
 
     @classmethod
@@ -214,7 +218,7 @@ def _of_zip(archive: Path, limit: _UnpackLimit) -> Iterator[_ArchiveMember]:
 
 
 def _problem(name: str, plain: bool) -> str:
-    """Say why a member is left out; empty if it may be a log."""
+    """Return why a member is left out; empty if it can be unpacked."""
     parts = re.split(r"[/\\]", name)
     if ".." in parts or not parts[0] or parts[0].endswith(":"):
         return "the path leads out of the archive"

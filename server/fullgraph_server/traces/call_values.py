@@ -1,6 +1,6 @@
 """Arguments of a call from a trace: tensors, numbers, constants, containers.
 
-A trace contains the values that a frame used, each under torch's expression for it: ``L['x'][0]``,
+A trace contains each value that a frame used, under torch's expression for the value: ``L['x'][0]``,
 ``L['config'].scale``. The compilation does not depend on any other value.
 """
 
@@ -19,9 +19,9 @@ from fullgraph_compiler.facts.dtypes import DTYPES
 from fullgraph_compiler.trace.decoding import parse_expression
 
 Fields: TypeAlias = Callable[[str], list[tuple[str, bool]] | None]
-"""A function that returns the fields of a class by its name, each with whether it has a default.
+"""A function from the name of a class to its fields: pairs of a name and whether the field has a default.
 
-``None`` for a class whose constructor does not take its attributes by keyword.
+The function returns ``None`` for a class whose constructor does not take its attributes by keyword.
 """
 
 _Step: TypeAlias = tuple[str, str | int]
@@ -36,7 +36,7 @@ _CONSTANTS = frozenset(
 )
 _ALIASES = ("OBJECT_ALIASING", "LAMBDA_GUARD")
 _TELLING = frozenset((*_CONSTANTS, "TYPE_MATCH", "LENGTH_CHECK", "SEQUENCE_LENGTH", "DICT_LENGTH"))
-"""The kinds of guards that show the value, the type or the length of a value."""
+"""The kinds of guards that show a constant, or the type or the length of a value."""
 _NAMED_CONSTANT = re.compile(r"torch\.\w+")
 _LONGEST = 500
 """The limit on characters of a constant or an expression, and on elements of a sequence."""
@@ -45,7 +45,7 @@ _DEEPEST = 20
 
 @dataclass
 class CallValue:
-    """A value, as far as the trace shows it, with its ``type`` as in guards.
+    """What a trace shows of a value; ``type`` is the type's name in guards.
 
     Several names can share one value.
     """
@@ -56,13 +56,13 @@ class CallValue:
     length: int | None = None
     parts: dict[_Step, CallValue] = field(default_factory=dict)
     name: str = ""
-    """The name of the value in an example call, if the call uses it twice."""
+    """The variable for the value in an example call, if the call uses the value twice."""
 
 
 def read_values(inputs: Iterable[FrameInputs], guards: Iterable[GuardInstalled]) -> dict[str, CallValue]:
     """Collect the local variables of a frame at its start.
 
-    The first entry for a value counts.
+    If several inputs or guards describe a value, the first one counts.
     """
     root = CallValue()
     same: list[tuple[Sequence[_Step], Sequence[_Step]]] = []
@@ -95,9 +95,9 @@ def _read_guard(value: CallValue, guard: GuardInstalled) -> None:
 
 
 def _constant(text: str) -> ast.expr | None:
-    """Parse a guard's constant.
+    """Parse the constant of a guard.
 
-    ``None`` for an expression that is not a literal or ``torch.NAME``.
+    Return ``None`` if ``text`` is neither a literal nor ``torch.NAME``.
     """
     if len(text) > _LONGEST:
         return None
@@ -118,7 +118,7 @@ def _constant(text: str) -> ast.expr | None:
 def _path(source: str) -> Sequence[_Step]:
     """Return the steps from the local variables to an expression's value.
 
-    Empty for other expressions.
+    Return no steps for an expression that does not lead from a local variable to an argument.
     """
     # Modules have thousands of parts, none of which is an argument.
     if not source.startswith("L[") or source.startswith("L['self'].") or len(source) > _LONGEST:
@@ -155,9 +155,9 @@ def _at(root: CallValue, path: Sequence[_Step]) -> CallValue | None:
 
 
 def _same(guard: GuardInstalled) -> tuple[Sequence[_Step], Sequence[_Step]] | None:
-    """Return the paths of two values that a guard requires to be one object.
+    """Return the paths of two values that a guard requires to be the same object.
 
-    Such a guard is ``L['b'] is L['a']``.
+    An example of such a guard is ``L['b'] is L['a']``. Return ``None`` for other guards.
     """
     one, word, other = guard.code.partition(" is ")
     paths = _path(one), _path(other)
@@ -180,7 +180,7 @@ def _join(root: CallValue, one: Sequence[_Step], other: Sequence[_Step]) -> None
 
 
 class ValueWriter:
-    """A writer of values as expressions; unknown parts become ``...``."""
+    """A writer of expressions that build values; unknown parts become ``...``."""
 
     def __init__(self, fields: Fields) -> None:
         self._fields = fields
@@ -189,7 +189,7 @@ class ValueWriter:
     def expression(self, value: CallValue, name: str = "") -> ast.expr:
         """Return an expression that builds a value.
 
-        It assigns the value to ``name`` if it is needed again.
+        The expression also assigns a value that the call needs again to ``name``.
         """
         if not value.name:
             return self._made(value)
@@ -220,7 +220,7 @@ class ValueWriter:
     def elements(self, value: CallValue) -> list[ast.expr]:
         """Return expressions for the elements of a sequence.
 
-        Elements missing in the trace are ``None``.
+        The expression is ``None`` for an element that is missing in the trace.
         """
         indices = [key for step, key in value.parts if step == "[]" and isinstance(key, int)]
         length = value.length if value.length is not None else max(indices, default=-1) + 1
@@ -264,9 +264,9 @@ def _tensor(tensor: InputTensor) -> ast.expr:
 
 
 def _order(size: Sequence[int], stride: Sequence[int]) -> list[int]:
-    """Return the dimensions in memory order.
+    """Return a tensor's dimensions in memory order, the outermost first.
 
-    In their own order if the tensor is not dense.
+    Return them in their original order if the tensor is not dense.
     """
     order = list(range(len(size)))
     if len(stride) != len(order) or 0 in size:

@@ -1,7 +1,7 @@
-"""A process that calls one function, so the server can answer while a log is read.
+"""A process that calls one function, so that the language server stays responsive.
 
-The process gets the function and its arguments as a pickle on stdin, and answers with a pickle on stdout. It
-ends when stdin ends, that is with the process that started it.
+The process gets the function and its arguments as a pickle on stdin, and writes the result as a pickle to
+stdout. It ends when stdin ends, for example because the process that started it ended.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ _MAIN: Final = (
 
 
 class ChildDiedError(Exception):
-    """Error for a process that ended without an answer."""
+    """Error for a process that ended without returning a result."""
 
 
 class FunctionProcess:
-    """A process that calls one function, once."""
+    """A process that makes one function call."""
 
     def __init__(self) -> None:
         self._process: Process | None = None
         self._killed = False
 
     async def call(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Return the function's result.
+        """Call the function in the process and return its result.
 
-        Raises ``ChildDiedError`` if the process dies or is killed, and ``OSError``.
+        Raises ``ChildDiedError`` if the process dies or is killed, and ``OSError`` if it cannot be started.
         """
         # Isolated, with the path of this process: neither the environment nor a workspace adds modules.
         command = (sys.executable, "-I", "-S", "-c", _MAIN)
@@ -51,7 +51,7 @@ class FunctionProcess:
             answer = await process.stdout.read()
             code = await process.wait()
         finally:
-            self.kill()  # it still runs if the caller was cancelled
+            self.kill()  # the process still runs if the caller was cancelled
             process.stdin.close()
         if code != 0:
             raise ChildDiedError(f"exit code {code}")

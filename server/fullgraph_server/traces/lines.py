@@ -1,8 +1,8 @@
 """The text of a workspace file that ran elsewhere, as far as a log quotes it.
 
-The local file may be a different version. Lines that are in both are paired, in order. A quoted line that is
-not in the local file is inserted at its probable row, so that a :class:`~..workspace.drift.TextDrift` can
-compare the text with the local file.
+The local file may be a different version. Lines that are in both versions are paired, in order. A quoted
+line that is not in the local file is inserted at its probable row, so that a
+:class:`~..workspace.drift.TextDrift` can compare the text that ran with the local file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ from ..workspace.source import SourceFile
 
 @dataclass(frozen=True)
 class ExecutedFile:
-    """The text that ran, its map from remote rows, and its rows missing locally."""
+    """The text of a file when it ran, with a map from remote rows to its rows.
+
+    ``changed`` are the rows of the text whose lines are not in the local file.
+    """
 
     source: SourceFile
     changed: frozenset[int]
@@ -28,7 +31,10 @@ class ExecutedFile:
     _places: Sequence[int]
 
     def row(self, row: int) -> int:
-        """Return the row of the text for a remote row, by the nearest quoted row."""
+        """Return the row of the text for a remote row.
+
+        A remote row that is not quoted keeps its distance from the nearest quoted row.
+        """
         index = bisect_right(self._rows, row)
         above = (self._rows[index - 1], self._places[index - 1]) if index else (0, 0)
         within = index < len(self._rows)
@@ -41,14 +47,14 @@ class ExecutedFile:
 def as_it_ran(here: SourceFile, quoted: Mapping[int, str]) -> ExecutedFile:
     """Insert the lines that a log quotes into the text of a local file.
 
-    ``quoted`` has them by remote row, without indentation.
+    ``quoted`` maps remote rows to lines without indentation.
     """
     return _as_it_ran(here, tuple(sorted(quoted.items())))
 
 
 @lru_cache(maxsize=256)
 def _as_it_ran(here: SourceFile, sorted_quotes: tuple[tuple[int, str], ...]) -> ExecutedFile:
-    """Insert the quoted lines; cached, since most ranks quote the same ones."""
+    """Insert the quoted lines; cached, since most ranks quote the same lines."""
     quoted = dict(sorted_quotes)
     rows = list(quoted)
     pairs = _paired(here.lines, rows, quoted)
@@ -76,7 +82,7 @@ def _as_it_ran(here: SourceFile, sorted_quotes: tuple[tuple[int, str], ...]) -> 
 
 
 def _paired(lines: Sequence[str], rows: Sequence[int], quoted: Mapping[int, str]) -> list[tuple[int, int]]:
-    """Pair the remote and local rows of equal lines; both increase."""
+    """Return pairs of a remote and a local row with equal lines, both ascending."""
     stripped = [line.strip() for line in lines]
     if all(row <= len(lines) and stripped[row - 1] == quoted[row] for row in rows):
         return [(row, row) for row in rows]
@@ -98,7 +104,10 @@ def _filled(
     quoted: Mapping[int, str],
     here: Mapping[str, Sequence[int]],
 ) -> Iterator[tuple[int, int]]:
-    """Yield the pairs, and between them the nearest pairs of lines that repeat."""
+    """Yield ``anchors``, and between them pairs of rows of repeated lines.
+
+    Of several equal local lines, the one nearest to the expected row is paired.
+    """
     row = place = 0
     for pair in (*anchors, None):
         end = bisect_left(rows, pair[0]) if pair else len(rows)

@@ -1,8 +1,8 @@
-"""The logs of a trace: one for each process, which torch names after its rank.
+"""The logs of a trace: one for each process, whose rank is in the log's name.
 
-Names: ``dedicated_log_torch_trace_rank_3_xyz.log`` (``torch/_logging/_internal.py``, ``LazyTraceHandler``),
-without a rank if there is only one process. The rank of a renamed log comes from its records. Logs may be
-compressed with gzip.
+torch's names are like ``dedicated_log_torch_trace_rank_3_xyz.log`` (``torch/_logging/_internal.py``,
+``LazyTraceHandler``), without a rank if there is only one process. The rank of a renamed log comes from its
+records. Logs can be compressed with gzip.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ EMPTY: Final = "the log is empty"
 NO_TRACE: Final = "the log is not a trace"
 UNREADABLE: Final = "the log cannot be read: "
 MOST_SILENT: Final = 3
-"""The number of consecutive logs without an answer of the server after which reading stops."""
+"""Reading stops after this number of consecutive logs whose remote server does not answer."""
 _RANK: Final = re.compile(r"(?:^|[_.-])rank[_-]?(\d{1,9})(?:[_.-]|$)", re.IGNORECASE)
 _NAMES: Final = (".log", ".log.gz")
 
@@ -34,21 +34,21 @@ _NAMES: Final = (".log", ".log.gz")
 class NoTraceError(Exception):
     """Error for a path or URL without a readable trace.
 
-    Its message is a sentence for the user.
+    The message is a sentence for the user.
     """
 
 
 class SilentServerError(NoTraceError):
-    """Error for a server that sends nothing, or almost nothing, for too long."""
+    """Error for a remote server that sends (almost) nothing for too long."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogFile:
     """The log of one process.
 
-    ``rank`` is ``None`` if neither the name nor the records have one; ``modified`` is in nanoseconds.
-    ``shown`` is the path or URL that the user knows: of the log itself, or of its archive. A ``remote`` log
-    is copied to ``path`` when it is read.
+    ``rank`` is ``None`` if neither the log's name nor its records contain a rank. ``size`` is in bytes;
+    ``modified`` is in nanoseconds. ``shown`` is the path or URL that the user knows: of the log, or of the
+    archive with the log. A ``remote`` log is copied to ``path`` when it is read.
     """
 
     path: Path
@@ -63,8 +63,8 @@ class LogFile:
 class TraceLogs:
     """The logs of one job, by rank.
 
-    ``older`` is the number of older logs in the same folder. ``unread`` says why the logs of ranks cannot be
-    read; ``problems`` are sentences about the whole trace.
+    ``older`` is the number of older logs in the same folder. ``unread`` maps each rank whose log cannot be
+    read to the reason; ``problems`` are sentences about the whole trace.
     """
 
     logs: tuple[LogFile, ...]
@@ -81,8 +81,8 @@ class TraceLogs:
 def find_logs(path: Path, shown: str = "") -> TraceLogs:
     """Find the newest log of each rank, or of a program without ranks.
 
-    ``path`` is a log or a folder. Each run of a program adds a log. ``shown`` is the path or URL of the
-    archive that was unpacked into the folder. Raises ``NoTraceError``.
+    ``path`` is a log or a folder, to which each run of the program added a log. ``shown`` is the path or URL
+    of the archive that was unpacked into the folder, if any. Raises ``NoTraceError``.
     """
     name = shown or str(path)
     if not path.exists():
@@ -115,12 +115,12 @@ def newest(logs: Iterable[LogFile], unread: Mapping[int, str]) -> TraceLogs:
 
 
 def is_log(name: str) -> bool:
-    """Return whether a file has the name of a log."""
+    """Return whether ``name`` has the ending of a log."""
     return name.endswith(_NAMES)
 
 
 def rank_of(name: str) -> int | None:
-    """Return the rank in the name of a log; ``None`` if it has none."""
+    """Return the rank in the name of a log; ``None`` if the name has no rank."""
     found = _RANK.search(name)
     return int(found[1]) if found else None
 
@@ -128,7 +128,7 @@ def rank_of(name: str) -> int | None:
 def stamp(path: Path) -> Hashable:
     """Return a value that changes when a log is written to or added.
 
-    ``None`` if it cannot be read.
+    Return ``None`` if ``path`` cannot be read.
     """
     try:
         paths = _candidates(path) if path.is_dir() else [path]
@@ -156,7 +156,7 @@ def _candidates(folder: Path) -> list[Path]:
 
 
 def _log(path: Path, shown: str) -> LogFile | str:
-    """Return a log, or the reason why the file is not one.
+    """Return a log, or the reason why the file is not a readable log.
 
     Devices and pipes are not opened.
     """

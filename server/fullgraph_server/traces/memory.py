@@ -13,10 +13,10 @@ _ONE: Final = threading.Lock()
 
 @contextmanager
 def at_most(more: int) -> Iterator[None]:
-    """Limit the process to ``more`` additional bytes.
+    """Limit the process to ``more`` additional bytes of memory.
 
-    Beyond the limit, Python raises ``MemoryError``. On other systems than Linux, there is no limit. Only one
-    thread at a time has a limit; others wait, since workers of a cluster can have several threads.
+    Beyond the limit, Python raises ``MemoryError``. The limit exists on Linux only. Workers of a cluster can
+    have several threads: a thread that sets a limit waits until no other thread has one.
     """
     if sys.platform != "linux":
         yield
@@ -34,7 +34,7 @@ def at_most(more: int) -> Iterator[None]:
 
 
 def _data() -> int:
-    """Return this process's bytes that count towards the limit: proc(5), ``VmData``."""
+    """Return the bytes of this process that the limit covers: proc(5), ``VmData``."""
     with open("/proc/self/status", "rb") as status:
         for line in status:
             if line.startswith(b"VmData:"):

@@ -1,8 +1,8 @@
 """The map from files of another machine to files of the workspace.
 
-Paths are compared from their ends, then by the lines that the log quotes from the file: the file with the
-longest common end matches if it has any of these lines. Only files of the workspace are read, whatever paths
-a log contains.
+Paths are compared from their ends, then by the lines that the log quotes from the remote file: the local file
+whose path has the longest common end matches if it contains any of the quoted lines. Only files of the
+workspace are read, whatever paths a log contains.
 """
 
 from __future__ import annotations
@@ -25,7 +25,10 @@ _LIBRARY: Final = re.compile(
 )
 _SOME: Final = 0.01
 _ENOUGH: Final = 0.5
-"""The shares of the quoted lines that a file must have: with the same folder name, and without."""
+"""The shares of the quoted lines that a local file must contain.
+
+``_SOME`` if the local and the remote folder of the file have the same name, else ``_ENOUGH``.
+"""
 
 
 class PathMap:
@@ -54,15 +57,15 @@ class PathMap:
         self._found: dict[str, SourceFile | None] = {}
 
     def source(self, filename: str) -> SourceFile | None:
-        """Return the workspace's file for a remote file; ``None`` if there is none."""
+        """Return the workspace's file for a remote file; ``None`` if no file matches."""
         if filename not in self._found:
             self._found[filename] = self._find(filename)
         return self._found[filename]
 
     def name(self, filename: str) -> str:
-        """Return the local name of a remote file.
+        """Return the local path of a remote file; the remote path if no file matches.
 
-        Its remote name if there is no local file.
+        The local file can be in the workspace or in a library.
         """
         source = self.source(filename)
         return source.filename if source else self._library(filename) or clean_path(filename)
@@ -83,9 +86,9 @@ class PathMap:
         return None
 
     def _chosen(self, path: str) -> str | None:
-        """Return the file in a folder that the user mapped.
+        """Return the local file for a path below a folder that the user mapped.
 
-        ``None`` if it is in no such folder.
+        Return ``None`` if no mapped folder contains the path, or the workspace has no such file.
         """
         for remote, local in self._folders:
             prefix = clean_path(remote).rstrip("/") + "/"
@@ -103,9 +106,9 @@ class PathMap:
         return next(filter(None, places), None)
 
     def _share(self, filename: str, name: str) -> float:
-        """Return the share of quoted lines that a file has on any row.
+        """Return the share of a remote file's quoted lines that a local file contains.
 
-        ``_SOME`` if none are quoted.
+        The rows can differ. Return ``_SOME`` if the log quotes no lines.
         """
         quoted = set(self._quoted.get(filename, {}).values())
         source = self._workspace.source(name)
@@ -115,10 +118,10 @@ class PathMap:
 
 
 def clean_path(filename: str) -> str:
-    """Normalize a path of any system.
+    """Normalize a path of any operating system.
 
-    The result has slashes, no inner ``..``, and only characters that can be encoded. It is never a network
-    share (``//server/share``), since Windows sends credentials to open one.
+    The result has forward slashes, no inner ``..``, and only characters that can be encoded. It is never a
+    network share (``//server/share``), since Windows sends credentials to the server when it opens a share.
     """
     printable = filename.encode("utf-8", "replace").decode().replace("\0", "")
     path = posixpath.normpath(printable.replace("\\", "/"))
@@ -126,9 +129,9 @@ def clean_path(filename: str) -> str:
 
 
 def _listed_below(folder: str, parts: Sequence[str]) -> str | None:
-    """Return a path below a folder if it exists.
+    """Return a path below a folder; ``None`` if it does not exist.
 
-    Folders are listed, paths of a log never opened.
+    Only listings of local folders are read: a path from a log is never opened.
     """
     for part in parts:
         if part not in _names_in(folder):

@@ -1,6 +1,6 @@
 """Access to logs on this machine, in archives, and at URLs.
 
-Logs in archives and at URLs are copied into a private folder, which is deleted afterwards.
+Logs in archives and at URLs are copied into a private folder, which is deleted when they have been read.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _PREFIX: Final = "fullgraph-trace-"
 
 @contextmanager
 def logs_of(place: Path | Url, folder: Path | None = None) -> Iterator[TraceLogs]:
-    """Find the logs of a path or a URL; their copies exist until the context ends.
+    """Find the logs at a path or a URL; copies of logs exist until the context ends.
 
     ``folder`` is the folder for copies, by default the system's temporary folder. Raises ``NoTraceError``,
     and ``OSError`` if the disk fails.
@@ -39,9 +39,9 @@ def logs_of(place: Path | Url, folder: Path | None = None) -> Iterator[TraceLogs
 
 @contextmanager
 def at_hand(log: LogFile, keep: bool) -> Iterator[LogFile]:
-    """Copy a log to this machine if it is remote.
+    """Yield a log on this machine, a copy if ``log`` is remote.
 
-    The copy is deleted afterwards unless ``keep`` is set. Raises ``NoTraceError``.
+    The copy is deleted when the context ends, unless ``keep`` is set. Raises ``NoTraceError``.
     """
     if log.remote is None or log.path.exists():
         yield log
@@ -65,7 +65,7 @@ def _unpacked(archive: Path, folder: Path, shown: str) -> TraceLogs:
 
 
 def _at_url(url: Url, folder: Path) -> TraceLogs:
-    """Find the logs of a URL; each is copied when it is read."""
+    """Find the logs at a URL; a log is copied when it is read."""
     if is_archive(url.name):
         (file,) = files_at(url, recursive=False)
         archive = folder / url.name[-100:]
@@ -86,7 +86,7 @@ def _at_url(url: Url, folder: Path) -> TraceLogs:
 
 
 def _brought(file: RemoteFile, log: LogFile) -> LogFile | None:
-    """Copy a log whose name has no rank, and read the rank from its records."""
+    """Copy a log whose name has no rank, and read the rank from the log's records."""
     bring(file, log.path)
     head = read_head(log.path)
     return replace(log, rank=head.rank, remote=None) if head else None

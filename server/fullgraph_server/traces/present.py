@@ -1,6 +1,6 @@
 """The report of a trace, moved to the current text of the files.
 
-Output that does not follow edits shows this report.
+Output that cannot follow later edits, such as a terminal's, shows the moved report.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from ..workspace.workspace import Workspace
 
 
 def as_it_is_now(report: Report, workspace: Workspace) -> Report:
-    """Move the rows of a report to the current rows of the lines.
+    """Move the places of a report to where their lines are in the current files.
 
-    Add a hint to findings on changed lines.
+    Add a hint to each finding on a line that has changed.
     """
     moving = _PlaceMap(report.files, workspace)
     return replace(

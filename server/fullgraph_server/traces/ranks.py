@@ -1,6 +1,6 @@
 """One rank read on its own, and findings about ranks.
 
-The findings are about ranks without a report, or with another torch or clock.
+The findings are about ranks without a report, and ranks whose version of torch or clock differs from most.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ _Value = TypeVar("_Value", bound=Hashable)
 class RankResult:
     """The result of reading a rank: its report, or the problem that prevented it.
 
-    ``began`` is a time on the clock of the rank's machine. ``silent`` is true if the server of the log does
-    not answer.
+    ``began`` is a time on the clock of the rank's machine. ``silent`` is true if the remote server that holds
+    the log does not answer.
     """
 
     report: Report | None
@@ -40,9 +40,9 @@ class RankResult:
 
 
 def read_rank(log: LogFile, reading: ReadOptions, target: str, keep: bool = False) -> RankResult:
-    """Read the log of one rank, in any process.
+    """Read the log of one rank; can run in any process.
 
-    An error becomes the problem of this rank.
+    An error becomes the ``problem`` of the result. ``keep`` keeps the copy of a remote log.
     """
     try:
         with at_hand(log, keep) as here:
@@ -87,7 +87,7 @@ def shared(item: RankResult, seen: dict[Hashable, Any]) -> RankResult:
 
 
 def findings_on_ranks(place: str, read: Mapping[int, RankResult]) -> Iterator[Finding]:
-    """Yield findings about ranks that were not read, or have another torch or clock."""
+    """Yield findings about ranks that were not read or differ in torch or clock."""
     for problem, ranks in _grouped({rank: item.problem for rank, item in read.items() if not item.report}):
         yield _finding(place, ranks, f"{'was' if len(ranks) == 1 else 'were'} not read: {problem}")
     gaps = sorted(set(range(max(read))) - set(read)) if max(read) < MOST_LOGS else ()
@@ -121,13 +121,16 @@ def _apart(place: str, times: Mapping[int, datetime]) -> Iterator[Finding]:
 
 
 def _hours(apart: timedelta) -> int:
-    """Return the whole hours between two times of unknown years, also over New Year."""
+    """Convert the difference of two times without years to whole hours.
+
+    It is the shorter of the two possible differences: New Year can be between the times.
+    """
     half = _YEAR / 2
     return int(((apart + half) % _YEAR - half) / timedelta(hours=1))
 
 
 def _grouped(values: Mapping[int, _Value]) -> list[tuple[_Value, list[int]]]:
-    """Return the ranks of each value, the most frequent value first."""
+    """Return each value with its ranks, the most frequent value first."""
     grouped: defaultdict[_Value, list[int]] = defaultdict(list)
     for rank, value in values.items():
         grouped[value].append(rank)
@@ -135,7 +138,7 @@ def _grouped(values: Mapping[int, _Value]) -> list[tuple[_Value, list[int]]]:
 
 
 def problem_finding(place: str, message: str, *hints: str, ranks: Sequence[int] = ()) -> Finding:
-    """Return a warning about a trace, placed on its path."""
+    """Return a warning about a trace, placed on the first row of the trace's path."""
     span = Span(place, 1, 1, 1, 1)
     return Finding("target-error", "target-error", "warning", message, span, hints=hints, ranks=tuple(ranks))
 

@@ -1,4 +1,4 @@
-"""The report of one log, read in the requested detail, moved to workspace files."""
+"""The report of one log, in the requested detail, with places in workspace files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,11 @@ from .seen_calls import seen_calls
 _log = logging.getLogger(__name__)
 
 Detail: TypeAlias = Literal["findings", "graphs", "code"]
-"""The records to read: for findings; also guards, graphs and sizes of all compilations; all records."""
+"""The records to read.
+
+``findings``: those that findings need. ``graphs``: also guards, graphs and sizes of all compilations.
+``code``: all records.
+"""
 
 _RECORDS: Final[Mapping[Detail, frozenset[str] | None]] = {
     "findings": FINDING_RECORDS,
@@ -46,10 +50,10 @@ _RECORDS: Final[Mapping[Detail, frozenset[str] | None]] = {
 _OF_EXPORTS: Final = frozenset({"export", "exported_program", "graph_dump"})
 _VERSION: Final = "torch_version"
 _UNDECODED: Final = frozenset({"chromium_event"})
-"""Records with one JSON object each, which are only checked for damage unless the detail includes them."""
+"""Records of one JSON object each; if the detail does not include them, they are only checked for damage."""
 _MEMORY: Final = 100 << 20
 _MEMORY_SHARE: Final = 12
-"""The limit on memory for reading, in bytes, and its increase for each byte of the log."""
+"""The limit on memory for reading: ``_MEMORY`` bytes plus ``_MEMORY_SHARE`` bytes for each byte of a log."""
 _MOST_FINDINGS: Final = 500
 _UNPACK: Final = "To see all of it, unpack the log with `gunzip`, and read the unpacked log."
 DAMAGE: Final = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
@@ -63,7 +67,8 @@ class ReadOptions:
     """The options for reading logs: the workspace's root, and the detail.
 
     ``folders`` maps remote folders to folders of the workspace. ``libraries`` are the library folders of the
-    local interpreter. ``texts`` replaces the texts of files on disk. ``files`` are the workspace's files.
+    local interpreter. ``texts`` maps paths to texts that replace the files on disk. ``files`` are the
+    workspace's files.
     """
 
     root: Path
@@ -75,14 +80,14 @@ class ReadOptions:
 
     @property
     def depth(self) -> Depth:
-        """The depth of a run whose report has the same detail."""
+        """The depth of a run of a target whose report has the same detail."""
         return "build" if self.detail == "code" else "graph"
 
 
 def read_report(log: LogFile, reading: ReadOptions, target: str, generation: int = 1) -> Report:
-    """Read the report of one log. Raises ``OSError`` if it cannot be read at all.
+    """Read the report of one log. Raises ``OSError`` if the log cannot be read at all.
 
-    A log that takes far more memory than usual for its size is read with less detail, and the report says so.
+    A log that needs more memory than the limit for its size is read with less detail, and the report says so.
     """
     most = _MEMORY + _MEMORY_SHARE * log.size
     problems: tuple[TargetProblem, ...] = ()
@@ -131,9 +136,9 @@ def _report(
 
 
 def _names(log: TraceLog, detail: Detail) -> frozenset[str] | None:
-    """Return the names of the records to read, ``None`` for all.
+    """Return the names of the records to read; ``None`` for all records.
 
-    Exports also need records of sizes.
+    If the log contains an export, they include the records of sizes.
     """
     names = _RECORDS[detail]
     if names is None or next(iter(log.records(_OF_EXPORTS)), None) is None:
@@ -155,7 +160,7 @@ def _some(findings: tuple[Finding, ...], filename: str) -> tuple[Finding, ...]:
 
 @dataclass(frozen=True)
 class _ExecutedWorkspace(Workspace):
-    """The workspace with the texts that ran; it contains only files in the log."""
+    """The workspace with the texts that ran, limited to files that the log refers to."""
 
     def contains(self, filename: str) -> bool:
         return self.read(filename) is not None
@@ -180,7 +185,7 @@ def _facts(
 ) -> Iterator[Fact]:
     """Yield the facts of the records and the problems of the log.
 
-    A damaged record yields the facts before the damage.
+    Of a damaged record, the facts read before the damage are yielded.
     """
     damaged = 0
     for record in log.records(names):
@@ -204,7 +209,7 @@ def _facts(
 def _is_bent(record: TraceRecord) -> bool:
     """Return whether the JSON of a record is damaged.
 
-    No other check covers these records.
+    Needed for records that are not interpreted, whose damage nothing else reports.
     """
     try:
         read_json(record.payload)
@@ -214,9 +219,9 @@ def _is_bent(record: TraceRecord) -> bool:
 
 
 def _torch(log: TraceLog) -> str:
-    """Return the version of torch that wrote a log.
+    """Return the version of torch that wrote a log; empty if unknown.
 
-    Since 2.13, the first record has it, before that the metrics.
+    Since torch 2.13, the first record contains the version; earlier logs contain it in the metrics.
     """
     for record in log.records({_VERSION, "compilation_metrics"}):
         try:

@@ -17,13 +17,13 @@ from .lines import ExecutedFile, as_it_ran
 from .paths import PathMap
 
 _LARGEST: Final = 1 << 62
-"""The limit on the absolute value of numbers; torch writes no larger ones."""
+"""The limit on the absolute value of numbers in facts; torch does not write larger numbers."""
 
 
 class Relocation:
     """A map from places in a log to local places.
 
-    ``quoted`` are lines in the log, by file and row.
+    ``quoted`` are the source lines that the log quotes, by remote file and row.
     """
 
     def __init__(self, paths: PathMap, quoted: Mapping[str, Mapping[int, str]]) -> None:
@@ -37,22 +37,19 @@ class Relocation:
         self._frames: dict[StackFrame, StackFrame] = {}
         self._tuples: dict[tuple[Any, ...], tuple[Any, ...]] = {}
         self.files: dict[str, SourceFile] = {}
-        """The workspace's files that facts refer to, with the texts that ran."""
+        """The workspace's files that facts refer to, by local path, with the texts that ran."""
         self.damaged = 0
-        """The number of facts that were left out because of values of a wrong type."""
+        """The number of facts that were left out because a value has a wrong type."""
 
     def line(self, filename: str, row: int) -> str:
-        """Return the text of a line of a remote file.
-
-        Empty if there is no local file for it.
-        """
+        """Return the text of a line of a remote file; empty if no local file matches."""
         ran = self._file(filename)
         return ran.source.line(ran.row(row)) if ran else ""
 
     def facts(self, facts: Iterable[Fact]) -> Iterator[Fact]:
-        """Yield the facts with local names and rows.
+        """Yield the facts with local paths and rows.
 
-        Leave out those with values of a wrong type.
+        Facts with values of a wrong type are left out.
         """
         for fact in facts:
             try:
@@ -142,7 +139,7 @@ _SIMPLE: Final[Mapping[str, tuple[type, ...]]] = {
 def _kinds(cls: type[Any]) -> Mapping[str, tuple[type, ...]]:
     """Return the allowed types of each field of a dataclass.
 
-    Empty for a field that is not checked.
+    The types of a field that is not checked are empty.
     """
     own = fields(cls) if is_dataclass(cls) else ()
     return {field.name: _SIMPLE.get(str(field.type), ()) for field in own}

@@ -1,7 +1,7 @@
 """Logs at URLs, opened with fsspec.
 
-fsspec is optional. Each of its file systems has its own exceptions; all become a ``NoTraceError``. A server
-may send nothing, almost nothing, or more than fits on the disk.
+fsspec is optional. Each of its file systems has its own exceptions; all become a ``NoTraceError``. The remote
+server might send nothing, almost nothing, or more than fits on the disk.
 """
 
 from __future__ import annotations
@@ -21,24 +21,27 @@ from .logs import MOST_DEPTH, NoTraceError, SilentServerError
 from .memory import at_most
 
 _PATIENCE: Final = 30.0
-"""Seconds to wait for the first answer; file systems themselves would retry for minutes."""
+"""Seconds to wait for the first answer of a remote server; fsspec's file systems would retry for minutes."""
 _LEAST: Final = 256 << 10
-"""The least bytes that must arrive in each period of ``_PATIENCE`` until a file is complete."""
+"""The least number of bytes that must arrive in each period of ``_PATIENCE`` until a file is complete."""
 _MOST: Final = 16 << 30
-"""The limit on the bytes of one file, which is a log or an archive of all ranks."""
+"""The limit on the bytes of one remote file, which is a log or an archive of all ranks."""
 _MEMORY: Final = 500 << 20
-"""The limit on memory for listing a folder."""
+"""The limit on memory for listing a folder, in bytes."""
 _OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {"s3": {"max_concurrency": 1}}
-"""Options of file systems: without this one, s3fs starts to read a large file, then reads it in parts."""
+"""Options of file systems.
+
+Without ``max_concurrency=1``, s3fs starts to read a large file as a whole, then reads it again in parts.
+"""
 _INSTALL: Final = "pip install 'fullgraph[remote]'"
 _Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteFile:
-    """A file at a URL, or below it; ``shown`` is its own URL without secrets.
+    """A file at ``url`` or below; ``shown`` is the file's own URL without secrets.
 
-    ``path`` is the file's name in the URL's file system: over HTTP, a URL that may contain secrets.
+    ``path`` is the file's name in the URL's file system: over HTTP, a URL that can contain secrets.
     """
 
     url: Url
@@ -47,18 +50,18 @@ class RemoteFile:
 
     @property
     def name(self) -> str:
-        """The last part of its path."""
+        """The last part of the file's path."""
         return Url(self.shown).name
 
 
 class _FileSizeError(Exception):
-    """Error for a file that is larger than its limit."""
+    """Error for a remote file that is larger than the limit."""
 
 
 def files_at(url: Url, recursive: bool) -> dict[RemoteFile, tuple[int, int]]:
-    """Find a file, or the files of a folder.
+    """Return a file, or the files of a folder, with size and modification time.
 
-    Their sizes are in bytes, their modification times in nanoseconds. Raises ``NoTraceError``.
+    Sizes are in bytes, modification times in nanoseconds. Raises ``NoTraceError``.
     """
 
     def find() -> dict[RemoteFile, tuple[int, int]]:
@@ -98,10 +101,10 @@ class _LocalCopy:
         self._why = "which is half of the free disk" if self._most < _MOST else "or does not end"
         self._told = 0
         self.is_wanted = True
-        """Whether a caller waits for the copy; if not, it stops when the next bytes arrive."""
+        """Whether a caller waits for the copy; if not, copying stops when the next bytes arrive."""
 
     def make(self) -> None:
-        """Copy the file; runs in a thread, since the server may never answer."""
+        """Copy the file. Call it in a thread: the remote server might never answer."""
         from fsspec.callbacks import Callback
 
         def arrived(_size: int | None, value: int, **_: object) -> None:
@@ -115,7 +118,7 @@ class _LocalCopy:
         self.check()
 
     def check(self) -> int:
-        """Return the bytes that have arrived. Raises ``_FileSizeError``."""
+        """Return the number of bytes that have arrived. Raises ``_FileSizeError``."""
         # Some file systems do not report progress, and files are written with a buffer.
         number = max(self._told, self._path.stat().st_size if self._path.exists() else 0)
         if number > self._most:
@@ -134,9 +137,9 @@ def _opened(url: Url) -> tuple[Any, str]:
 
 
 def _shown(url: Url, system: Any, root: str, name: str) -> str:
-    """Return the URL of a file in a folder without secrets.
+    """Return the URL, without secrets, of the file ``name`` at or below ``url``.
 
-    For a chained URL, with its other parts.
+    The parts of a chained URL that follow ``::`` are kept.
     """
     if name == root:
         return str(url)
@@ -149,9 +152,9 @@ def _size(info: Mapping[str, Any]) -> int:
 
 
 def _modified(info: Mapping[str, Any]) -> int:
-    """Return the modification time in nanoseconds, whose key differs by file system.
+    """Return the modification time in nanoseconds; 0 if unknown.
 
-    0 if unknown.
+    The key of the time in ``info`` differs by file system.
     """
     times = (info.get(name) for name in ("LastModified", "mtime", "last_modified", "updated", "created"))
     time = next(filter(None, times), 0)
@@ -161,9 +164,10 @@ def _modified(info: Mapping[str, Any]) -> int:
 
 
 def _in_time(call: Callable[[], _Answer], arrived: Callable[[], int] = lambda: 0) -> _Answer:
-    """Return a call's result while enough bytes arrive, else raise ``TimeoutError``.
+    """Return the result of ``call``; raise ``TimeoutError`` if too few bytes arrive.
 
-    The call's thread is then left running, since it cannot be stopped.
+    ``arrived`` returns the number of bytes so far. After a ``TimeoutError``, the thread that runs ``call`` is
+    left running, since a thread cannot be stopped.
     """
     answers: queue.SimpleQueue[tuple[_Answer | None, BaseException | None]] = queue.SimpleQueue()
 

@@ -1,4 +1,4 @@
-"""Example calls of compiled functions, with the inputs of their compilations."""
+"""Example calls of compiled functions, written from the inputs of compilations."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from ..workspace.workspace import Workspace
 from .call_values import CallValue, ValueWriter, parsed, read_values
 
 _MOST_CALLS = 4
-"""The limit on calls of one function; later ones differ only in numbers."""
+"""The limit on example calls of one function; later calls usually differ only in numbers."""
 _LONGEST = 1000
-"""The limit on characters of a call, since it is inserted into the user's code."""
+"""The limit on characters of an example call, which the user can insert into code."""
 CALLED = ("forward", "__call__")
-"""Methods that run when an object is called; their example is placed above the class."""
+"""Methods that run when an object is called; their example calls are placed above the class."""
 
 
 @dataclass(frozen=True)
 class _CallableDefinition:
-    """A function that an example can call, its qualified name, and a method's class."""
+    """A function that an example can call; ``owner`` is the class of a method."""
 
     source: SourceFile
     qualname: str
@@ -38,14 +38,20 @@ class _CallableDefinition:
 
 @dataclass
 class _FunctionCompilation:
-    """One compilation of a function, with the compilations of its resume functions."""
+    """One compilation of a function.
+
+    ``resumed`` are the compile ids of the function's resume functions.
+    """
 
     started: FrameStarted
     resumed: list[str] = field(default_factory=list)
 
 
 def seen_calls(facts: Sequence[Fact], workspace: Workspace) -> tuple[SeenCall, ...]:
-    """Collect compiled calls without duplicates, in the order of first compilation."""
+    """Write example calls of the compiled functions, without duplicates.
+
+    Functions are in the order of their first compilations.
+    """
     inputs = {fact.compile_id: fact for fact in facts if isinstance(fact, FrameInputs)}
     guards: defaultdict[str, list[GuardInstalled]] = defaultdict(list)
     functions: defaultdict[tuple[str, str, int], list[_FunctionCompilation]] = defaultdict(list)
@@ -69,7 +75,7 @@ def seen_calls(facts: Sequence[Fact], workspace: Workspace) -> tuple[SeenCall, .
 
 
 def example_lines(report: Report) -> list[tuple[str, int, list[str]]]:
-    """List definitions with calls in a report: file, row, comments to put above."""
+    """List the definitions with example calls: file, row, comments to put above."""
     lines: defaultdict[tuple[str, int], list[str]] = defaultdict(list)
     for call in report.calls:
         lines[call.filename, call.row].append(example_line(call))
@@ -77,12 +83,15 @@ def example_lines(report: Report) -> list[tuple[str, int, list[str]]]:
 
 
 def example_line(call: SeenCall) -> str:
-    """Return the comment that declares a call as an example."""
+    """Return the ``# fullgraph:`` comment that declares a call as an example."""
     return f"# fullgraph: {call.text}"
 
 
 def _definition(workspace: Workspace, filename: str, name: str, row: int) -> _CallableDefinition | None:
-    """Find the function that begins at a row, if its module can reach it by name."""
+    """Find the function that begins at a row, if code can reach it by name.
+
+    Return ``None`` for a function that is nested in another function.
+    """
     source = workspace.own_source(filename)
     if source is None:
         return None
@@ -108,11 +117,11 @@ def _calls(
     for compiled in compilations:
         started = compiled.started
         own = inputs.get(started.compile_id, FrameInputs(started.compile_id))
-        # If this call did not compile its resume functions, an earlier call did.
+        # If this call did not compile the function's resume functions, an earlier call did.
         resumed = compiled.resumed or resumed
         later = [inputs[compile_id] for compile_id in resumed if compile_id in inputs]
         if not any(frame.tensors for frame in (own, *later)):
-            continue  # without tensors, it has no graph
+            continue  # without tensors, the function has no graph
         before = guards.get(started.compile_id, ())
         after = (guard for compile_id in resumed for guard in guards.get(compile_id, ()))
         # A parameter that is used only after a graph break is an input of the resume function, unchanged.
@@ -133,7 +142,7 @@ def _programs(started: FrameStarted, workspace: Workspace) -> list[SourceFile]:
 
 
 def _unchanged(function: ast.FunctionDef) -> set[str]:
-    """Collect the parameters that a function never assigns, so they keep their values."""
+    """Collect the parameters that keep their values, since the function never assigns."""
     stored = {node.id for node in nodes_of(ast.Name, function) if not isinstance(node.ctx, ast.Load)}
     return {node.arg for node in parameters(function)} - stored
 
@@ -179,10 +188,10 @@ def _class_of_self(
 
 @dataclass(frozen=True)
 class _HeaderArguments:
-    """The arguments of a call, for its function's parameters.
+    """The arguments of an example call, from the header of the called function.
 
-    Arguments equal to a default are left out. ``bound`` leaves out the first parameter, the object. An
-    argument that was not used is ``None`` if the frame was ``traced`` to its end, else ``...``.
+    Arguments equal to a default are left out. ``bound`` leaves out the first parameter, the object. A
+    required argument without a known value is ``None`` if the frame was ``traced`` to its end, else ``...``.
     """
 
     header: ast.arguments
@@ -192,7 +201,7 @@ class _HeaderArguments:
     traced: bool
 
     def call(self, callee: ast.expr) -> ast.Call:
-        """Return a call of ``callee``."""
+        """Return a call of ``callee`` with the arguments."""
         # The order matters: a value that is needed twice is assigned to its name at its first use.
         positional, keywords = self._named()
         positional += self.writer.elements(more) if (more := self._more()) else []
@@ -200,7 +209,10 @@ class _HeaderArguments:
         return ast.Call(callee, positional, keywords)
 
     def _named(self) -> tuple[list[ast.expr], list[ast.keyword]]:
-        """Return the arguments by position; after one that is left out, by keyword."""
+        """Return the positional and the keyword arguments for named parameters.
+
+        Arguments after one that is left out are passed by keyword.
+        """
         parameters = [*self.header.posonlyargs, *self.header.args]
         required = len(parameters) - len(self.header.defaults)
         defaults = [*[None] * required, *self.header.defaults]
@@ -221,7 +233,7 @@ class _HeaderArguments:
         return positional, keywords
 
     def _more(self) -> CallValue | None:
-        """Return the value of ``*args``, if it is not empty."""
+        """Return the value of ``*args``; ``None`` if it is empty or unknown."""
         more = self.values.get(self.header.vararg.arg) if self.header.vararg else None
         return more if more is not None and (more.parts or more.length) else None
 
@@ -238,7 +250,7 @@ class _HeaderArguments:
                 yield ast.keyword(key, self.writer.expression(part))
 
     def _given(self, name: str, default: ast.expr | None) -> ast.expr | None:
-        """Return the value of a parameter as an expression; ``None`` to leave it out."""
+        """Return an expression for an argument; ``None`` to leave the argument out."""
         if name not in self.values:
             return ast.Constant(None if self.traced else ...) if default is None else None
         value = self.writer.expression(self.values[name], name)

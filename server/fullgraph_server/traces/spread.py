@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 Read: TypeAlias = Callable[[LogFile], RankResult]
 _Submit: TypeAlias = Callable[[LogFile], Future[RankResult]]
 _WORTH_PROCESSES: Final = 32 << 20
-"""Bytes of logs above which several processes are faster, in spite of their start time."""
+"""The size of all logs, in bytes, from which several processes are faster in spite of their start time."""
 _DIED: Final = "the process that read it died"
 _PATIENCE: Final = 10
 """Seconds to wait for the scheduler of a cluster."""
@@ -44,10 +44,7 @@ _PATIENCE: Final = 10
 def read_in_processes(
     read: Read, logs: Sequence[LogFile]
 ) -> Generator[tuple[LogFile, RankResult], None, None]:
-    """Read logs, in several processes if the logs are large.
-
-    Yield each log when it is read.
-    """
+    """Yield each log and its result when it is read; large logs use several processes."""
     at_once = min(os.cpu_count() or 1, len(logs))
     if at_once == 1 or sum(log.size for log in logs) < _WORTH_PROCESSES:
         yield from ((log, read(log)) for log in logs)
@@ -68,9 +65,9 @@ def read_in_processes(
 def read_on_cluster(
     read: Read, logs: Sequence[LogFile], address: str, root: str
 ) -> Generator[tuple[LogFile, RankResult], None, None]:
-    """Read logs with the workers of a Dask cluster; yield each log when it is read.
+    """Read logs on a Dask cluster; yield each log and its result when it is read.
 
-    Raises ``NoTraceError``.
+    Raises ``NoTraceError`` if the cluster cannot be used.
     """
     with _client(address) as client:
         _check(client, str(Url(address)), root)
@@ -80,9 +77,9 @@ def read_on_cluster(
 def _read(
     submit: _Submit, waiting: deque[LogFile], at_once: int, lost: list[LogFile]
 ) -> Iterator[tuple[LogFile, RankResult]]:
-    """Yield logs as they are read.
+    """Yield each log and its result when it is read.
 
-    If the pool breaks, add the logs that it had started to ``lost``.
+    If the pool breaks, add the logs that its processes had started to read to ``lost``.
     """
     running: dict[Future[RankResult], LogFile] = {}
     while running or (waiting and not lost):
@@ -111,14 +108,14 @@ def _reason(error: Exception, log: LogFile) -> str:
 # -- processes ---------------------------------------------------------------------------------
 
 _shared: list[Read] = []
-"""The function that reads a log, in a process of a pool, which gets it once instead of with each log."""
+"""The function that reads a log: each process of a pool gets the function once instead of with each log."""
 
 
 @contextmanager
 def _pool(at_once: int, read: Read) -> Iterator[ProcessPoolExecutor]:
-    """Start a pool.
+    """Start a pool of processes; shut it down when the context ends.
 
-    On an exception or interrupt, kill its processes, which may wait for a server.
+    On an exception or interrupt, kill the processes, since they might be waiting for a remote server.
     """
     import multiprocessing
 
@@ -136,7 +133,10 @@ def _pool(at_once: int, read: Read) -> Iterator[ProcessPoolExecutor]:
 
 
 def _share(read: Read) -> None:
-    """Prepare a process of a pool, which ends with the process that started it."""
+    """Prepare a process of a pool.
+
+    It will end together with the process that started it.
+    """
     _shared[:] = [read]
     # The terminal interrupts the whole group: the parent process handles the interrupt.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -181,9 +181,9 @@ def _client(address: str) -> Iterator[Client]:
 
 
 def _check(client: Client, address: str, root: str) -> None:
-    """Check that workers can read the logs as this process would.
+    """Raise ``NoTraceError`` unless workers can read logs as this process would.
 
-    Raises ``NoTraceError``.
+    Each worker needs the same version of Fullgraph and the folder ``root``.
     """
     workers: dict[str, Any] = client.run(_describe, root, on_error="return")
     if not workers:
@@ -203,7 +203,7 @@ def _check(client: Client, address: str, root: str) -> None:
 
 
 def _describe(root: str) -> tuple[str, bool]:
-    """Return the version of the worker that calls this, and whether it sees a folder."""
+    """Return Fullgraph's version and whether ``root`` exists; called in a worker."""
     return __version__, os.path.isdir(root)
 
 
@@ -212,9 +212,9 @@ def _have(items: Sequence[object]) -> str:
 
 
 def _read_with(client: Client, read: Read, logs: Sequence[LogFile]) -> Iterator[tuple[LogFile, RankResult]]:
-    """Read logs with a connected cluster.
+    """Read logs on a connected cluster; yield each log and its result when it is read.
 
-    ``Client.get_executor()`` would hang if futures are lost.
+    ``Client.get_executor()`` is not used, since it hangs if futures are lost.
     """
     from distributed import KilledWorker, as_completed
 
@@ -236,7 +236,10 @@ def _same(read: Read) -> Read:
 
 
 def _apply(read: Read, log: LogFile) -> RankResult:
-    """Read a log in a worker, with copies in its folder, which the cluster cleans up."""
+    """Read a log in a worker of a cluster.
+
+    A remote log is copied to the worker's folder, which the cluster cleans up.
+    """
     from distributed import get_worker
 
     if log.remote and not log.path.parent.is_dir():

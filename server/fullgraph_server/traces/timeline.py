@@ -1,7 +1,7 @@
 """The compiler's steps on all ranks over time, in Chromium's trace event format.
 
 torch logs the steps of a compilation in this format (``chromium_event``), with the process number 0 in each
-log. Here, the process number is the rank, and findings are at the start of their compilations.
+log. The timeline has the rank as the process number, and shows findings at the start of their compilations.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Event: TypeAlias = dict[str, Any]
 
 _RECORDS: Final = frozenset({PHASE, "str", "dynamo_start"})
 _PATIENCE: Final = 600
-"""Seconds that a collective operation waits for other ranks by NCCL's default."""
+"""NCCL's default timeout of a collective operation, in seconds."""
 _LATEST: Final = 1e17
-"""The limit on times, in microseconds: more than a thousand years from now."""
+"""The limit on times, in microseconds since 1970: more than a thousand years from now."""
 _DEEPEST: Final = 200
-"""The limit on nested steps; torch has about twenty."""
+"""The limit on nested steps; torch nests about twenty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,18 +43,18 @@ class TimelineMoment:
 
 
 class Timeline:
-    """The events of ranks, one rank after another.
+    """A collection of the events of ranks, added one rank after another.
 
-    ``starts`` are the ranks' start times in seconds.
+    ``starts`` maps each rank to its start time in seconds.
     """
 
     def __init__(self) -> None:
         self.starts: dict[int, float] = {}
 
     def events(self, log: LogFile, findings: Sequence[Finding], name: str) -> Iterator[Event]:
-        """Yield the events of a log, with the findings of its compilations.
+        """Yield the events of a log, with the findings of the log's compilations.
 
-        Raises ``OSError``.
+        Raises ``OSError`` if the log cannot be read.
         """
         rank = log.rank or 0
         yield _named("process_name", rank, name=name)
@@ -102,9 +102,9 @@ def _steps(log: LogFile, compilations: dict[str, TimelineMoment]) -> Iterator[Ev
 
 
 def _step(event: Mapping[str, Any]) -> Event:
-    """Return an event that torch logged, reduced to valid fields.
+    """Return the valid fields of an event that torch logged.
 
-    Raises ``ValueError``.
+    Raises ``ValueError`` if the event is not a step of the compiler.
     """
     time, kind, thread = event["ts"], event["ph"], event.get("tid", 0)
     if not 0 <= time < _LATEST or kind not in ("B", "E", "i") or not isinstance(thread, int):
@@ -128,7 +128,8 @@ def _plain(value: Any) -> Any:
 def _in_order(event: Event, opened: list[str]) -> Iterator[Event]:
     """Yield an event.
 
-    Before the end of a step, end nested steps that an exception left open.
+    Before the end event of a step, yield the end events of nested steps that are missing because of an
+    exception in the compiler. ``opened`` are the names of the steps that have not ended.
     """
     if event["ph"] == "B":
         if len(opened) == _DEEPEST:

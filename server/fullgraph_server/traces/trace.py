@@ -23,7 +23,7 @@ from .spread import read_in_processes, read_on_cluster
 
 _NOT_ASKED: Final = "the server did not answer for others"
 _SMALL: Final = 16 << 20
-"""The largest log on disk, in bytes, whose code is decoded at once instead of on request."""
+"""The size of a log on disk, in bytes, up to which generated code is read at once instead of on request."""
 
 
 def read_trace(
@@ -46,11 +46,11 @@ def read_logs(
     rank: int | None = None,
     scheduler: str = "",
 ) -> Report:
-    """Read the report of logs, or of one rank.
+    """Read the report of a trace, whose logs are known, or of one of its ranks.
 
-    With a ``scheduler``, the workers of its cluster read the logs. Of several ranks, each is read for
-    findings, and only the most typical one with the requested detail. Raises ``NoTraceError``, and
-    ``OSError`` if the disk fails.
+    If ``scheduler`` is the address of a cluster, the cluster's workers read the logs. If there are several
+    ranks, the most typical rank is read with the requested detail, the other ranks for findings only. Raises
+    ``NoTraceError``, and ``OSError`` if the disk fails.
     """
     logs = of_rank(place, logs, rank)
     reading = _with_files(reading)
@@ -73,9 +73,9 @@ def read_logs(
 
 
 def of_rank(place: Path | Url, logs: TraceLogs, rank: int | None) -> TraceLogs:
-    """Return the log of one rank.
+    """Return the log of one rank; all logs if ``rank`` is ``None``.
 
-    All logs if ``rank`` is ``None``. Raises ``NoTraceError``.
+    Raises ``NoTraceError`` if the rank has no readable log.
     """
     if rank is None:
         return logs
@@ -90,7 +90,8 @@ def of_rank(place: Path | Url, logs: TraceLogs, rank: int | None) -> TraceLogs:
 def each_report(logs: TraceLogs, reading: ReadOptions, target: str) -> Iterator[tuple[LogFile, Report]]:
     """Yield the logs one after another, each with its report.
 
-    Of several logs, those that cannot be read are skipped. Raises ``NoTraceError`` and ``OSError``.
+    If there are several logs, a log that cannot be read is skipped. Raises ``NoTraceError`` or ``OSError``
+    if the only log cannot be read, or a remote server no longer answers.
     """
     reading = _with_files(reading)
     silent = 0
@@ -110,7 +111,10 @@ def _with_files(reading: ReadOptions) -> ReadOptions:
 
 
 def _read(logs: TraceLogs, reading: ReadOptions, target: str, scheduler: str) -> dict[int, RankResult]:
-    """Read each rank on its own; a program without ranks is rank 0."""
+    """Read the log of each rank; a program without ranks is rank 0.
+
+    Several ranks are read for findings only, whatever the requested detail.
+    """
     several = len(logs.logs) > 1
     first = replace(reading, detail="findings") if several else reading
     on_cluster = bool(scheduler) and several
@@ -142,7 +146,7 @@ def report_or_problem(
     rank: int | None,
     folder: Path | None = None,
 ) -> Report | str:
-    """Read the report of a trace; return a sentence on failure.
+    """Return the report of a trace, or a sentence that says why it cannot be read.
 
     The report has the generated code if the logs are small. ``folder`` is the folder for copies of logs.
     """

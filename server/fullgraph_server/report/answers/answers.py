@@ -1,4 +1,4 @@
-"""The answers of a run: one object that answers its graph breaks and errors."""
+"""The answers to all graph breaks and errors of a run."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from .wrapped import raised_answer
 
 _WITH_STACK: Final = (GraphBreak, CompileFailure, ProgramRaised, CallsWithoutGraph, RecompileLimit)
 _TRACED_BY: Final = "trace_autograd_ops"
-"""The setting that makes Dynamo trace gradients; torch names it when a gradient breaks the graph."""
+"""The setting that makes Dynamo trace gradients; torch's message names it if a gradient breaks the graph."""
 
 
 class FindingAnswers:
-    """Answers to graph breaks and errors, from facts and the program's source."""
+    """The answers to a run's graph breaks and errors, from facts and source code."""
 
     def __init__(self, facts: FactsByType, places: FactLocator) -> None:
         self._facts = facts
@@ -79,7 +79,7 @@ class FindingAnswers:
         """Return the answer to an exception that the program raised."""
         answer = self._on_error(fact)
         if not answer.note and self._facts.of(StageChecked):
-            return answer  # the stages also ran without the wrapper, and so know whether it is the cause
+            return answer  # the stages also ran without the wrapper: they show whether it is the cause
         if not answer.note:
             own, started = self._places.own(fact.stack), self._facts.of(FrameStarted)
             return raised_answer(fact, own, started, self._marks, self._workspace.source)
@@ -93,7 +93,7 @@ class FindingAnswers:
     def on_limit(self, fact: RecompileLimit) -> FindingAnswer:
         """Return the answer to a recompile limit.
 
-        It says what turns the limit into an error, and where the program set a limit that does not apply.
+        The note names what turns the limit into an error, and the line that sets a limit for another thread.
         """
         answer = limit_of_thread(fact, tuple(self._sources()))
         notes = filter(None, (on_limit(fact, self._places, self._marks), answer.note))
@@ -103,7 +103,7 @@ class FindingAnswers:
         return error_answer(fact.message, fact.stack, self._places, self._marks, self._untraced)
 
     def _sources(self) -> Iterator[SourceFile]:
-        """Yield the user's imported files, and those on stacks of errors and breaks."""
+        """Yield the user's files that were imported or are on stacks of errors and breaks."""
         names: dict[str, None] = {}
         for fact in self._facts.all:
             if isinstance(fact, ModulesLoaded):

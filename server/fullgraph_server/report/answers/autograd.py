@@ -17,15 +17,15 @@ from .words import FindingAnswer, row_of
 
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _SETTERS: Final = frozenset(("requires_grad_", "share_memory_", "retain_grad_", "rename_", "detach_"))
-"""Methods of tensors that end in an underscore but change no value."""
+"""Methods of tensors that end in an underscore but do not change the data."""
 _IN_PLACE: Final = frozenset(
     ("add_", "clamp_", "copy_", "div_", "exp_", "fill_", "mul_", "neg_", "relu_", "sigmoid_", "sub_", "zero_")
 )
-"""Methods that hardly any class except ``Tensor`` has."""
+"""Methods that hardly any class other than ``Tensor`` has."""
 _NO_OPERATION: Final = ("CopySlices", "AccumulateGrad", "Compiled", "CompiledFunction")
 _CAPITAL: Final = re.compile("(?<=[a-z0-9])([A-Z])")
 _UNTRACED: Final = ("GB9186", "GB0123")
-"""``torch.autograd.grad`` and ``Tensor.backward``, with ``trace_autograd_ops`` off."""
+"""The breaks at ``torch.autograd.grad`` and ``Tensor.backward`` if ``trace_autograd_ops`` is off."""
 _TRACE: Final = "Set `torch._dynamo.config.trace_autograd_ops = True`"
 _DETACH: Final = (
     " If the compiled code returns a tensor that this gradient flows through, return it with `.detach()`."
@@ -37,7 +37,7 @@ _LONGEST: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class _InPlaceWrite:
-    """A statement that writes in place, certainly or if its target is a tensor."""
+    """A statement that writes in place; if not ``is_certain``, only if into a tensor."""
 
     row: int
     text: str
@@ -45,11 +45,11 @@ class _InPlaceWrite:
 
 
 def gradient_answer(seen: SeenBreak, without: str) -> FindingAnswer | None:
-    """Advise on tracing a gradient, in addition to the setting that torch names.
+    """Advise on a gradient that Dynamo does not trace; ``None`` for other breaks.
 
-    Dynamo refuses to return a tensor whose ``grad_fn`` a gradient has used up: ``output_graph.py`` and
-    ``variables/torch.py`` in ``torch/_dynamo`` (2.13 and 2.15). ``without`` is the advice to remove
-    ``fullgraph=True``; empty if that does not help.
+    The advice adds to the setting that torch names: Dynamo refuses to return a tensor if the computation of a
+    gradient has freed the graph of its ``grad_fn`` (``output_graph.py`` and ``variables/torch.py`` in
+    ``torch/_dynamo``, 2.13 and 2.15). ``without`` is the advice to remove ``fullgraph=True``, or empty.
     """
     source = seen.source if seen.fact.code in _UNTRACED else None
     if source is None:
@@ -85,7 +85,10 @@ def _gradient(source: SourceFile, row: int) -> ast.Call | None:
 
 
 def _returned_as_well(source: SourceFile, call: ast.Call | None, row: int) -> tuple[str, int] | None:
-    """Return the variable whose gradient a call takes, and the row that returns it."""
+    """Return the variable that a call differentiates, and a later row that returns it.
+
+    Return ``None`` if the function does not return the variable.
+    """
     function = definitions(source).function_at(row) if call else None
     if call is None or not isinstance(function, _Function):
         return None
@@ -109,7 +112,7 @@ def _returned_as_well(source: SourceFile, call: ast.Call | None, row: int) -> tu
 
 
 def modified_in_place(_: MarkUses, error: SeenError) -> FindingAnswer | None:
-    """Name the in-place writes of the function in which the error was raised."""
+    """Explain an in-place write: name such writes in the function with the error."""
     source = error.source
     function = definitions(source).function_at(error.row) if source else None
     if source is None or not isinstance(function, _Function):
@@ -134,7 +137,7 @@ def modified_in_place(_: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def without_backward(marks: MarkUses, error: SeenError) -> FindingAnswer:
-    """Name the line that defines an operator without a backward."""
+    """Explain that an operator has no backward, and name the line that defines it."""
     operator = _operator(error.name)
     mark = marks.operator(operator)
     where = f" It is defined on {error.line(mark)}." if mark else ""
@@ -147,7 +150,7 @@ def without_backward(marks: MarkUses, error: SeenError) -> FindingAnswer:
 
 
 def inference_tensor(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
-    """Name the lines that use ``torch.inference_mode``."""
+    """Explain an error with inference tensors: name the uses of ``inference_mode``."""
     lines = list(dict.fromkeys(map(error.line, marks.all("inference_mode"))))
     if not lines or len(lines) > _MOST:
         return None
@@ -156,7 +159,7 @@ def inference_tensor(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def donated_buffer(marks: MarkUses, error: SeenError) -> FindingAnswer:
-    """Explain that a backward retains a graph whose buffers an earlier one freed."""
+    """Explain that a backward retains a graph that was compiled to free its buffers."""
     hints = [error.known.hint]
     if asked := marks.all("create_graph"):
         where = " and ".join(dict.fromkeys(map(error.line, asked[:_MOST])))
@@ -190,7 +193,7 @@ def returned_pullback(_: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _returns_pullback(function: _Function, call: ast.Call) -> bool:
-    """Return whether a function returns the second result of a ``vjp`` that it calls."""
+    """Return whether a function returns the second result of ``call``, a ``vjp`` call."""
     names: set[str] = set()
     for node in nodes_of_scope(function):
         if isinstance(node, ast.Assign) and node.value is call:
@@ -206,7 +209,7 @@ def _returns_pullback(function: _Function, call: ast.Call) -> bool:
 
 
 def _items(value: ast.expr | None) -> Iterator[ast.expr]:
-    """Yield a value; for a tuple, a list or a dict, the values in it."""
+    """Yield the values in a tuple, a list or a dict, recursively; else the value."""
     if isinstance(value, (ast.Tuple, ast.List)):
         for item in value.elts:
             yield from _items(item)
@@ -230,7 +233,7 @@ def _writes(function: ast.AST) -> Iterator[_InPlaceWrite]:
 
 
 def _text(node: ast.Call | ast.AugAssign | ast.Assign) -> str:
-    """Return the source of a statement; for a long one, only its target."""
+    """Return the source of a statement; if that is long, only the statement's target."""
     text = ast.unparse(node)
     if len(text) <= _LONGEST:
         return text
@@ -242,13 +245,13 @@ def _text(node: ast.Call | ast.AugAssign | ast.Assign) -> str:
 def _operation(node: str) -> str:
     """Return the operation of an autograd node: ``sigmoid`` for ``SigmoidBackward0``.
 
-    Empty for none.
+    The result is empty for a node that does not belong to an operation.
     """
     name = node.rstrip("0123456789").removesuffix("Backward")
     return "" if name in _NO_OPERATION else _CAPITAL.sub(r"_\1", name).lower()
 
 
 def _operator(name: str) -> str:
-    """Return an overload's qualified name: ``demo::scale`` for ``demo.scale.default``."""
+    """Return an operator's qualified name: ``demo::scale`` for ``demo.scale.default``."""
     parts: Sequence[str] = name.split(".")
     return f"{parts[0]}::{parts[1]}" if len(parts) in (2, 3) else name

@@ -37,13 +37,13 @@ _DISABLED: Final = re.compile(
     rf"{_BY_DISABLE}",
     re.MULTILINE,
 )
-"""``variables/functions.py`` and ``symbolic_convert.py`` in ``torch/_dynamo`` (2.8 to 2.15)."""
+"""From ``variables/functions.py`` and ``symbolic_convert.py`` in ``torch/_dynamo`` (2.8 to 2.15)."""
 _DISABLED_MODULE: Final = re.compile(
     r"Dynamo determined that a graph break should occur when calling `(?P<source>[^`]{1,300})`\. Reason: "
     rf"Optimized `nn\.Module` is {_BY_DISABLE}",
     re.MULTILINE,
 )
-"""``torch/_dynamo/variables/builder.py`` (2.8 to 2.15)."""
+"""A message from ``torch/_dynamo/variables/builder.py`` (torch 2.8 to 2.15)."""
 _NAME: Final = re.compile(
     r"<(?:bound method|function) (?P<name>[\w.<>]+?)(?: at 0x\w+| of )|^(?P<plain>[\w.]+)$"
 )
@@ -53,7 +53,7 @@ _MAKES_CLASS: Final = ("__build_class__", "LOAD_BUILD_CLASS")
 _ASKING: Final = re.compile(
     r"^Caused by: .*\((?P<place>(?!_dynamo[/\\])[^()\n]{1,200}:\d+) in (?P<function>\w+)\)$", re.MULTILINE
 )
-"""``_format_user_stack`` and the like in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
+"""``_format_user_stack`` and similar code in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
 _CODE_OBJECT: Final = re.compile(
     r"<code object (?P<function>\w{1,200}) at 0x\w{1,20}, "
     r'file "(?P<file>[^"\n]{1,1000})", line (?P<row>\d{1,9})>'
@@ -68,18 +68,18 @@ _DDP: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]parallel[/\\]distributed\.py$")
 class _DisabledFunction:
     """A function that ``torch.compiler.disable`` keeps out of graphs.
 
-    It has the program's reason, and the mark that disables it if that was found.
+    ``reason`` is the program's reason, or empty. ``mark`` is the use of ``disable``, if it was found.
     """
 
     name: str
     reason: str
     mark: MarkUse | None
     said: str
-    """Torch's sentence."""
+    """Torch's sentence about the function."""
 
 
 def break_answer(seen: SeenBreak) -> FindingAnswer:
-    """Return the answer to a graph break; an empty one if nothing is known."""
+    """Return the answer to a graph break; an empty answer if the cause is unknown."""
     answer = FindingAnswer()
     for part in filter(None, (part(seen) for part in _PARTS)):
         answer = answer.with_part(part)
@@ -119,7 +119,7 @@ def _disabled(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _disabled_callee(seen: SeenBreak) -> _DisabledFunction | None:
-    """Return the disabled function that a break names as its reason, if any."""
+    """Return the disabled function that torch names as the reason of a break, if any."""
     if said := _DISABLED_MODULE.search(seen.fact.explanation):
         name = written_name(said["source"])
         disabling = seen.marks.all("disable")
@@ -136,7 +136,7 @@ def _disabled_callee(seen: SeenBreak) -> _DisabledFunction | None:
 
 
 def _not_reached(seen: SeenBreak) -> FindingAnswer | None:
-    """Explain that ``disable`` on a caller does not apply to the compiled function."""
+    """Explain that ``disable`` on a caller does not disable the compiled function."""
     if not isinstance(seen.fact, CompileFailure):
         return None
     callers = seen.places.calling_stack(seen.fact.compile_id)
@@ -180,14 +180,20 @@ def _gradient(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _fullgraph_marks(seen: SeenBreak) -> list[MarkUse]:
-    """List marks that may compile the failing frame, if each has ``fullgraph=True``."""
+    """List the ``torch.compile`` uses that may turn a break into an error.
+
+    They are those that may compile the failing frame; the list is empty unless each has ``fullgraph=True``.
+    """
     fact = seen.fact
     is_of_mark = isinstance(fact, CompileFailure) and fact.error == "Unsupported" and fact.code
     return _marks_of(fact.compile_id, seen.places, seen.marks) if is_of_mark else []
 
 
 def _marks_of(compile_id: str, places: FactLocator, all_marks: MarkUses) -> list[MarkUse]:
-    """List the marks that may have compiled a frame, if each has ``fullgraph=True``."""
+    """List the ``torch.compile`` uses that may have compiled a frame.
+
+    The list is empty unless each of them has ``fullgraph=True``.
+    """
     marks = all_marks.compiling(places.name_of(compile_id))
     if not marks:
         callers = {frame.filename for frame in places.calling_stack(compile_id)}
@@ -198,7 +204,7 @@ def _marks_of(compile_id: str, places: FactLocator, all_marks: MarkUses) -> list
 def on_limit(fact: RecompileLimit, places: FactLocator, all_marks: MarkUses) -> str:
     """Name the ``fullgraph=True`` that turns a recompile limit into an error.
 
-    Empty if none is found.
+    The sentence is empty if the limit is not an error, or the ``fullgraph=True`` is not found.
     """
     marks = _marks_of(fact.compile_id, places, all_marks) if fact.fatal else []
     if not marks:
@@ -208,7 +214,7 @@ def on_limit(fact: RecompileLimit, places: FactLocator, all_marks: MarkUses) -> 
 
 
 def _transform(seen: SeenBreak) -> FindingAnswer | None:
-    """Advise on a compiled function that an uncompiled ``torch.func`` transform calls."""
+    """Advise on a compiled function that is called by an uncompiled transform."""
     around = seen.places.calling_stack(seen.fact.compile_id)
     if seen.fact.code != "GB0149" or any(map(seen.places.is_compiled, around)):
         return None
@@ -220,7 +226,7 @@ def _transform(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _of_data(seen: SeenBreak) -> FindingAnswer | None:
-    """Advise on a library function that needs a value which depends on tensor data."""
+    """Advise on a library function that needs a value that depends on tensor data."""
     fact = seen.fact
     asking = _ASKING.search(fact.text) if isinstance(fact, CompileFailure) else None
     if asking is None or "data-dependent expression" not in fact.text:
@@ -277,7 +283,7 @@ def _hook(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _hook_mark(seen: SeenBreak) -> MarkUse | None:
-    """Return the mark that registers the hook which broke the graph, if a hook did."""
+    """Return the registration of the hook that broke the graph; ``None`` for no hook."""
     stack = seen.stack
     calls = [index for index, frame in enumerate(stack) if _MODULE_CALL.search(frame.filename)]
     if not calls:
@@ -315,7 +321,10 @@ def _checkpoint(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def wrapper_answer(seen: SeenBreak) -> FindingAnswer:
-    """Explain that DDP broadcasts the buffers of its module, if that breaks the graph."""
+    """Explain a graph break at which DDP broadcasts the buffers of its module.
+
+    Return an empty answer for other breaks.
+    """
     if not any(_DDP.search(frame.filename) and "_sync_" in frame.function for frame in seen.stack):
         return FindingAnswer()
     return FindingAnswer(
@@ -328,7 +337,7 @@ def wrapper_answer(seen: SeenBreak) -> FindingAnswer:
 
 
 def on_no_graph(fact: CallsWithoutGraph, places: FactLocator, marks: MarkUses) -> tuple[str, ...]:
-    """Advise to compile the module under DDP if the compiled wrapper has no graph."""
+    """Advise to compile a module before DDP wraps it, if the wrapper has no graph."""
     own = places.own(fact.stack)
     if not fact.calls or not _DDP.search(fact.filename):
         return ()
@@ -371,7 +380,7 @@ def _class(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _no_generator(seen: SeenBreak) -> FindingAnswer | None:
-    """Name the function under ``contextlib.contextmanager`` that has no ``yield``."""
+    """Explain that a function with ``@contextlib.contextmanager`` has no ``yield``."""
     said = _CODE_OBJECT.search(seen.fact.text) if seen.fact.code == "GB0221" else None
     source = seen.places.workspace.own_source(said["file"]) if said else None
     if said is None or source is None:
@@ -402,7 +411,7 @@ def _no_generator(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _is_of_python(node: ast.AST) -> bool:
-    """Return whether an expression is a Python value that no tensor operation makes."""
+    """Return whether an expression's value is a Python object rather than a tensor."""
     if isinstance(node, ast.Compare):
         return len(node.ops) > 1 or isinstance(node.ops[0], (ast.Is, ast.IsNot, ast.In, ast.NotIn))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
@@ -415,14 +424,14 @@ def _is_of_python(node: ast.AST) -> bool:
 
 
 def _is_operator_like(mark: MarkUse | None) -> bool:
-    """Return whether a function may become an operator: whether it may return a value."""
+    """Return whether a disabled function may return a value, as an operator does."""
     if mark is None or mark.definition is None:
         return mark is None or not isinstance(mark.argument, ast.Call)  # such a call creates a module
     return any(isinstance(node, ast.Return) and node.value for node in ast.walk(mark.definition))
 
 
 def _captured(cls: ast.ClassDef, function: ast.AST) -> list[str]:
-    """List the variables of a function that a class defined in it uses."""
+    """List the variables of ``function`` that ``cls``, a class defined in it, uses."""
     inside = {id(node) for node in ast.walk(cls)}
     bound = {node.arg for node in nodes_of(ast.arg, function) if id(node) not in inside}
     bound |= {
@@ -455,4 +464,4 @@ _PARTS: Final[Sequence[Callable[[SeenBreak], FindingAnswer | None]]] = (
     _only_raises,
     _fullgraph,
 )
-"""The answers to graph breaks, and to the errors that ``fullgraph=True`` turns them into."""
+"""The answers to graph breaks, and to the errors into which ``fullgraph=True`` turns graph breaks."""

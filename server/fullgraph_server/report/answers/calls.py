@@ -1,4 +1,4 @@
-"""Answers to untraceable calls: C functions, standard library, iterators, locks."""
+"""Answers to calls that Dynamo cannot trace: C functions, iterators, locks."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ _BUILTIN: Final = re.compile(
     r"(?: This function is either a Python builtin \(e\.g\. _warnings\.warn\) or a third-party C/C\+\+ "
     r"Python extension \(perhaps created with pybind\)\.)?"
 )
-"""``SkipFunctionVariable`` in ``torch/_dynamo/variables/functions.py`` (2.13 and 2.15)."""
+"""A message from ``SkipFunctionVariable`` in ``torch/_dynamo/variables/functions.py`` (2.13 and 2.15)."""
 _SKIPPED: Final = re.compile(
     r"Dynamo developers have intentionally marked that the function `(?P<name>[^`\n]{1,200})` in file "
     r"`(?P<file>[^`\n]{1,400})` should not be traced\."
 )
-"""The same (2.13 and 2.15)."""
+"""``SkipFunctionVariable``, as above (2.13 and 2.15)."""
 _METHOD: Final = re.compile(
     r"Dynamo does not know how to trace method `(?P<method>\w{1,100})` of class `(?P<cls>[\w.]{1,200})`"
 )
-"""``call_method`` in ``torch/_dynamo/variables/base.py`` (2.13 and 2.15)."""
+"""A message from ``call_method`` in ``torch/_dynamo/variables/base.py`` (torch 2.13 and 2.15)."""
 _ITERATOR: Final = re.compile(
     r"Dynamo does not know how to iterate over `UserDefinedObjectVariable\((?P<iter>\w{1,100})\)`\.?"
     r"|Dynamo does not support next\(\) on (?P<next>\w{1,100})\."
     r"(?: Add tp_iternext_impl to this VariableTracker subclass\.)?"
     r"|'(?P<of_c>\w{1,100})' implements '__(?P<special>iter|next)__' in C and Dynamo has no model for it\."
 )
-"""``torch/_dynamo/variables/base.py`` (2.13 and 2.15)."""
+"""A message from ``torch/_dynamo/variables/base.py`` (torch 2.13 and 2.15)."""
 _MAKES: Final = re.compile(
     r"Dynamo does not know how to trace the function `<class '(?P<cls>[\w.<>]{1,200})'>`"
 )
-"""``call_function`` in ``torch/_dynamo/variables/base.py`` (2.13 and 2.15)."""
+"""A message from ``call_function`` in ``torch/_dynamo/variables/base.py`` (torch 2.13 and 2.15)."""
 _WORDS: Final = {
     re.compile(r"copy\.deepcopy\(\) on tensors"): (
         "Copy a tensor with `.clone()`.",
@@ -58,7 +58,7 @@ _WORDS: Final = {
         "Hold the lock around the compiled call, not in it.",
     ),
 }
-"""Hints by the words of torch's explanation."""
+"""Hints by a pattern in torch's explanation."""
 _GIVEN: Final = re.compile(r"Encountered input of type <(?P<cls>[\w.]{1,200})>")
 """The developer context of GB0236 in ``torch/_dynamo/variables/functions.py`` (2.13 and 2.15)."""
 _RETURNED: Final = (
@@ -70,7 +70,7 @@ _STANDARD: Final = re.compile(
 )
 _SCHEDULES: Final = re.compile(r"[/\\]torch[/\\]optim[/\\](?:lr_scheduler|swa_utils)\.py$")
 _REPLAYED: Final = frozenset(("_warnings.warn", "_warnings.warn_explicit"))
-"""Functions for which torch's own hint suffices: torch can call them after the graph."""
+"""Functions for which torch's own hint is enough: torch can call them after the graph."""
 _ITERATORS: Final = frozenset(
     (
         *("zip", "enumerate", "map", "filter", "generator", "chain", "islice", "product", "accumulate"),
@@ -84,7 +84,7 @@ _OUTSIDE: Final = (
 
 
 def call_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Return the answer to a call that Dynamo cannot trace, if one is known."""
+    """Return the answer to a call that Dynamo cannot trace; ``None`` if unknown."""
     source, contains = seen.source, seen.places.workspace.contains
     below = itertools.takewhile(lambda frame: not contains(frame.filename), reversed(seen.stack))
     if source is None or not all(_STANDARD.search(frame.filename) for frame in below):
@@ -96,7 +96,7 @@ def call_answer(seen: SeenBreak) -> FindingAnswer | None:
 def _builtin(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
     """Advise on a C function.
 
-    One that takes and returns tensors can become an operator.
+    The function can be made a custom operator if it takes and returns tensors.
     """
     said = _BUILTIN.search(fact.explanation)
     name = said["name"].rstrip(".") if said else ""
@@ -131,10 +131,7 @@ def _skipped(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
 
 
 def _method(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
-    """Advise on a method of an object that Dynamo has no model for.
-
-    A context variable is such an object.
-    """
+    """Advise on a method that Dynamo cannot trace, such as that of a context variable."""
     said = _METHOD.search(fact.explanation)
     if said is None or said["method"].startswith("__") or "Storage" in said["cls"]:
         return None
@@ -155,7 +152,7 @@ def _iterator(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
 
 
 def _makes(fact: Broken, source: SourceFile, _: int) -> FindingAnswer | None:
-    """Advise on a class that Dynamo cannot instantiate: it has ``__getattribute__``."""
+    """Advise on a class with ``__getattribute__``, which Dynamo cannot instantiate."""
     said = _MAKES.search(fact.explanation)
     name = said["cls"].rpartition(".")[2] if said else ""
     if said is None:
@@ -175,13 +172,13 @@ def _makes(fact: Broken, source: SourceFile, _: int) -> FindingAnswer | None:
 
 
 def _by_words(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
-    """Advise on copies of tensors or modules and on locks, by torch's explanation."""
+    """Advise on copies of tensors or modules, and on locks."""
     found = (hints for words, hints in _WORDS.items() if words.search(fact.explanation))
     return next((FindingAnswer(hints=hints, instead=True) for hints in found), None)
 
 
 def _address(fact: Broken, source: SourceFile, row: int) -> FindingAnswer | None:
-    """Advise on a test of a tensor's address, which does not exist while tracing."""
+    """Advise on a branch on a tensor's address: there is no address while tracing."""
     if fact.code not in ("GB0059", "GB0088"):
         return None
     for node in source.nodes_at(row):
@@ -197,7 +194,7 @@ def _address(fact: Broken, source: SourceFile, row: int) -> FindingAnswer | None
 
 
 def _nonstrict(fact: Broken, _: SourceFile, __: int) -> FindingAnswer | None:
-    """Advise on the types that a ``nonstrict_trace`` function accepts and returns."""
+    """Advise on an unsupported argument or result of a ``nonstrict_trace`` function."""
     if fact.code == "GB0251":
         return FindingAnswer(hints=(_RETURNED,), instead=True)
     said = _GIVEN.search(fact.text) if fact.code == "GB0236" else None
@@ -219,9 +216,9 @@ _ANSWERS: Final[Sequence[Callable[[Broken, SourceFile, int], FindingAnswer | Non
 
 
 def library_answer(fact: CompileFailure, traced: str, marks: MarkUses, workspace: Workspace) -> FindingAnswer:
-    """Advise to disable the function whose call of a library makes Dynamo itself fail.
+    """Advise to disable a function that calls a library in which Dynamo fails.
 
-    ``traced`` is the name of the function that is compiled.
+    ``traced`` is the name of the compiled function. Return an empty answer for other failures.
     """
     if fact.code or BUG not in fact.explanation or not fact.stack:
         return FindingAnswer()

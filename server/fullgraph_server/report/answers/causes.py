@@ -1,4 +1,4 @@
-"""Answers to differences between compiled and uncompiled calls: why, what to do."""
+"""Answers to differences between compiled and uncompiled calls: cause and advice."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ _AUTOCAST: Final = "Give `torch.autocast` its `dtype` in the compiled function, 
 _SET_BEFORE: Final = "Set it before the first call, and do not change it afterwards."
 _HOOK_GUARDS: Final = "torch._dynamo.config.skip_nnmodule_hook_guards"
 _READ_OUTSIDE: Final = ("environ", "getenv", "time", "random", "now(", "uuid")
-"""Parts of names in code that reads something outside of the program."""
+"""Parts of code that reads a value from outside of the program."""
 
 
 def cause_answer(
     cause: Cause, failure: Failure, source: Callable[[str], SourceFile | None], *, whole: bool
 ) -> FindingAnswer:
-    """Return the title, note and hints for a difference whose cause is known.
+    """Return the answer to a difference whose cause is known: title, note and hints.
 
-    ``whole``: the difference occurs only with the program's own backend.
+    ``whole`` says that the difference occurs only with the program's own backend.
     """
     if cause.kind == "wrapped":
         return wrapper_answer(cause, failure, source)
@@ -59,13 +59,13 @@ def cause_answer(
 
 
 def _or(*hints: str) -> tuple[str, ...]:
-    """Begin the last of several hints with "Or"."""
+    """Put "Or" before the last hint if there are several."""
     *first, last = hints
     return (*first, f"Or {last[0].lower()}{last[1:]}") if first else (last,)
 
 
 class _CauseWords:
-    """The words for one cause."""
+    """A writer of sentences about one cause."""
 
     def __init__(self, cause: Cause, source: Callable[[str], SourceFile | None]) -> None:
         self.cause = cause
@@ -77,7 +77,7 @@ class _CauseWords:
     def code(self, evidence: Evidence) -> str:
         """Return the source of the code that evidence is about.
 
-        Empty if its columns are unknown.
+        Return an empty string if its columns are unknown, or the source is long or has several lines.
         """
         frame = evidence.stack[-1] if evidence.stack else None
         source = self._source(frame.filename) if frame is not None else None
@@ -88,7 +88,7 @@ class _CauseWords:
         return text if text and len(text) <= _LONGEST else ""
 
     def named(self, otherwise: str) -> str:
-        """Quote the code of the first evidence; ``otherwise`` if it is unknown."""
+        """Quote the code of the first evidence; return ``otherwise`` if it is unknown."""
         text = self.code(self.first)
         return code_span(text) if text else otherwise
 
@@ -100,7 +100,7 @@ class _CauseWords:
         return row_of(source, frame.row, here) if source is not None else f"line {frame.row}"
 
     def note(self) -> str:
-        """Return further sentences about the cause, each with a trailing space."""
+        """Return sentences that the title does not contain, each with a trailing space."""
         kind, first = self.cause.kind, self.first
         if kind == "aliasing":
             return f"{self.line(first).capitalize()} writes into {code_span(self.cause.evidence[1].name)}. "
@@ -212,7 +212,7 @@ _TITLES: Final[dict[str, Callable[[_CauseWords], str] | str]] = {
     "cached": "Dynamo ignores the cache of {name}: uncompiled, {call} takes a result from it",
     "compiling": "{asked} is true in compiled code: the program itself does something else there",
 }
-"""The titles by the kind of the cause, or the functions that build them."""
+"""The title, or a function that builds the title, by the kind of the cause."""
 
 
 def _title(words: _CauseWords) -> str:

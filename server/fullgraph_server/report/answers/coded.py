@@ -1,6 +1,6 @@
-"""Answers by the id of a break, where torch has no hint.
+"""Answers chosen by the id of a graph break, for breaks without a hint of torch.
 
-The ids are those of ``torch/_dynamo/graph_break_registry.json``.
+The ids are defined in ``torch/_dynamo/graph_break_registry.json``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _OF_NUMPY: Final = "Use a function of torch instead, or do this outside of compi
 _CONTEXT: Final = re.compile(
     r"Developer debug context: (?:TypeError <[^<>\n]{1,200}>: )?(?P<said>[^\n]{1,1000})"
 )
-"""``torch/_dynamo/exc.py``, with the prefix that ``GB0112`` adds (2.11 to 2.15)."""
+"""A message from ``torch/_dynamo/exc.py``, with the prefix that ``GB0112`` adds (torch 2.11 to 2.15)."""
 _HINTS: Final[Mapping[str, str]] = {
     "GB0016": "Use the jagged layout: `torch.nested.nested_tensor(..., layout=torch.jagged)`.",
     "GB0053": "Wrap the module with `use_orig_params=True`.",
@@ -53,10 +53,10 @@ _OF_OPTIMIZER: Final = (
 
 
 def coded_answer(fact: GraphBreak | CompileFailure) -> FindingAnswer:
-    """Return an answer where torch has no explanation or no hint for users.
+    """Return an answer if torch has no explanation or no hint for users.
 
-    The answer has torch's developer context if the explanation is missing, and a hint by the break's id if
-    hints are missing.
+    If the explanation is missing, the answer contains torch's developer context. If hints are missing, it has
+    a hint chosen by the break's id.
     """
     if fact.code in ("GB0007", "GB0008") and _OPTIMIZER.search(fact.explanation):
         return FindingAnswer("", (_OF_OPTIMIZER,), instead=True)

@@ -1,6 +1,6 @@
 """Answers to errors of programs that ``torch.compile`` does not support.
 
-They name the lines that cause the errors.
+The answers name the lines that cause the errors.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def error_answer(
     marks: MarkUses,
     untraced: Collection[tuple[str, int]],
 ) -> FindingAnswer:
-    """Return what is known about an error.
+    """Return the answer to an error; an empty answer if the error is not known.
 
-    ``untraced``: places of gradients that break the graph.
+    ``untraced`` are file and row of each gradient that breaks a graph.
     """
     known = known_error(message, stack[-1].filename if stack else "")
     if known is None:
@@ -54,7 +54,7 @@ def error_answer(
 
 
 def first_sentence(message: str) -> str:
-    """Return the first sentence of a message, ahead of torch's own advice."""
+    """Return the first sentence of a message."""
     line = next((line.strip() for line in message.splitlines() if line.strip()), "")
     sentence = _SENTENCE.match(line)
     return sentence[0] if sentence else line
@@ -87,7 +87,10 @@ def _double_backward(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _backward_again(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
-    """Distinguish one backward per result from one that enters the previous step."""
+    """Answer a second backward through one graph.
+
+    In a loop that calls compiled code, the answer also advises to detach results of the previous step.
+    """
     names = {name for mark in marks.all("compile") for name in _callables(mark)}
     nodes = ast.walk(error.source.tree) if error.source and error.source.tree else ()
     loops = [node for node in nodes if isinstance(node, _LOOPS) and covers(node, error.row)]
@@ -130,7 +133,7 @@ def _transformed(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _state_names(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
-    """Report whether the module that loads the state, or that saved it, is compiled."""
+    """Say whether the module that loads a state is compiled, or the one that saved it."""
     expected = "_orig_mod." in error.message.partition("Unexpected key")[0]
     said = (
         "The state of an uncompiled module is loaded into a compiled one."
@@ -145,7 +148,7 @@ def _state_names(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _false_lookups(marks: MarkUses, error: SeenError) -> list[str]:
-    """Describe tests in the file that a compiled module's names silently make false."""
+    """Describe tests in the file that fail silently, due to a compiled module's names."""
     source, filename = error.source, error.filename
     if source is None:
         return []
@@ -174,7 +177,10 @@ def _pickled(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _traced(verb: str) -> Callable[[MarkUses, SeenError], FindingAnswer | None]:
-    """Return the answer for code that traces a compiled function, or a caller of one."""
+    """Return a function that answers the error of tracing a compiled function.
+
+    The traced function can also be a caller of a compiled function. ``verb`` is ``trace`` or ``script``.
+    """
 
     def answer(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
         names = (dotted(argument) for call in error.calls() for argument in call.args)
@@ -219,7 +225,7 @@ def _calls_compiled(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _compiled_as(marks: MarkUses, name: str) -> MarkUse | None:
-    """Return the only mark that compiles the function which a program calls by a name."""
+    """Return the only use of ``torch.compile`` whose result is called by a name."""
     last = name.rpartition(".")[2]
     found = [mark for mark in marks.all("compile") if last and last in _callables(mark)]
     return found[0] if len(found) == 1 else None
@@ -279,7 +285,10 @@ def _operator_aliases(marks: MarkUses, error: SeenError) -> FindingAnswer | None
 
 
 def _lost_number(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
-    """Advise on a tensor passed as a number, unless a custom operator may be at fault."""
+    """Advise on an error in a call with a number from a tensor.
+
+    Return ``None`` if the program uses ``torch.library``: a custom operator may be at fault.
+    """
     if not error.row or marks.mention("torch.library"):
         return None
     hints = [error.known.hint]
@@ -298,9 +307,9 @@ def _lost_number(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
 
 
 def _unpacked(error: SeenError) -> tuple[list[str], str] | None:
-    """Find the assignment that unpacks a variable into names that a call takes.
+    """Find an assignment that unpacks a variable into arguments of the failing call.
 
-    Return the names and the variable. The call is on the row of the error.
+    Return the names that are assigned, and the variable.
     """
     given = {dotted(item) for call in error.calls() for item in call.args}
     function = definitions(error.source).function_at(error.row) if error.source else None
@@ -315,7 +324,7 @@ def _unpacked(error: SeenError) -> tuple[list[str], str] | None:
 
 
 def _callables(mark: MarkUse) -> tuple[str, ...]:
-    """Return the names by which a program calls the function that a mark compiles."""
+    """Return the names by which a program calls the result of a ``torch.compile`` use."""
     if mark.definition is not None:
         return (mark.definition.name,)
     return mark.names or ((mark.name,) if mark.in_place and mark.name else ())
@@ -343,4 +352,4 @@ _REFINED: Final[Mapping[str, Callable[[MarkUses, SeenError], FindingAnswer | Non
     "unknown-option": options.unknown_name,
     "unknown-backend": options.unknown_name,
 }
-"""The answers that need the program's text, by the name of the known error."""
+"""Functions that write an answer with the program's source, by the name of the known error."""

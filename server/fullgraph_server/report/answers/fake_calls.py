@@ -22,13 +22,13 @@ from .seen_errors import SeenBreak
 from .words import FindingAnswer, line_of, row_of
 
 _SAYS: Final = "Dynamo failed to run FX node with fake tensors: "
-"""``_get_fake_value_impl`` in ``torch/_dynamo/utils.py`` (2.11 to 2.15), ahead of the call and its error."""
+"""The text before a call and its error, by ``_get_fake_value_impl`` (``_dynamo/utils.py``, 2.11 to 2.15)."""
 _RAISED: Final = re.compile(r"^(?P<error>[A-Za-z_]\w{0,80})\((?P<said>['\"].*['\"])\)$", re.DOTALL)
 _LONGEST: Final = 5000
 _NO_FAKE: Final = re.compile(r"no fake impl registered for <CustomOpDef\((?P<name>[\w:.]{1,200})\)>")
-"""``torch/_library/custom_ops.py`` (2.11 to 2.15)."""
+"""A message from ``torch/_library/custom_ops.py`` (torch 2.11 to 2.15)."""
 _LEAF: Final = "leaf Variable that requires grad is being used in an in-place operation"
-"""``torch/csrc/autograd/VariableTypeUtils.h`` (2.11 to 2.15)."""
+"""A message from ``torch/csrc/autograd/VariableTypeUtils.h`` (torch 2.11 to 2.15)."""
 _LACKING: Final = re.compile(r"'ndarray' object has no attribute '(?P<name>\w{1,100})'")
 """Python's message for an attribute that ``torch._numpy.ndarray`` lacks (``torch/_numpy/_ndarray.py``)."""
 _LACKING_NOTE: Final = (
@@ -44,7 +44,7 @@ _LEAF_NOTE: Final = (
     "that is an error in uncompiled code, too."
 )
 _NO_PRIMAL: Final = "as native::_fw_primal."
-"""``aten/src/ATen/native/VariableMethodStubs.cpp`` (2.11 to 2.15)."""
+"""A message from ``aten/src/ATen/native/VariableMethodStubs.cpp`` (torch 2.11 to 2.15)."""
 _NO_FORWARD: Final = (
     "This is an error within torch: this version cannot compile such a forward-mode differentiation together "
     "with `vmap`."
@@ -53,11 +53,11 @@ _REVERSE: Final = (
     ("jacfwd", "torch.func.jacrev", "jacfwd"),
     ("hessian", "torch.func.jacrev(torch.func.jacrev(f))", "hessian(f)"),
 )
-"""Transforms that use forward mode, with the equivalent in reverse mode."""
+"""Transforms in forward mode: name, equivalent in reverse mode, code to replace."""
 _UNSUPPORTED: Final = re.compile(
     r"unsupported operator: (?P<library>\w{1,100})\.(?P<operator>\w{1,100})\.\w{1,100}"
 )
-"""``_get_fake_value_impl`` in ``torch/_dynamo/utils.py`` (2.11 to 2.15), with a link as its hint."""
+"""``_get_fake_value_impl`` in ``torch/_dynamo/utils.py`` (2.11 to 2.15); torch's only hint is a link."""
 _REGISTER: Final = (
     "Write one below its definition: `@{function}.register_fake` above a function with the same parameters, "
     "which returns an empty tensor of the shape and dtype of the result, such as `torch.empty_like({first})`."
@@ -67,7 +67,10 @@ IN_OPERATOR: Final = "The fault is in the operator, and not in Dynamo."
 
 
 def fake_call_answer(failure: CompileFailure, filename: str, marks: MarkUses) -> FindingAnswer:
-    """Explain the error that a call raised, and advise on it if it is known."""
+    """Explain the error that a call with fake tensors raised, with advice.
+
+    Return an empty answer if torch's explanation does not quote such an error.
+    """
     raised = raised_in_call(failure.explanation)
     if raised is None:
         return FindingAnswer()
@@ -87,9 +90,10 @@ def fake_call_answer(failure: CompileFailure, filename: str, marks: MarkUses) ->
 
 
 def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace) -> FindingAnswer:
-    """Name the ``except`` of compiled code that would catch a compilation's error.
+    """Name the ``except`` in compiled code that would catch the error if uncompiled.
 
-    Dynamo 2.13 passes no error of a tensor operation on to it, 2.15 most errors of fake tensors.
+    Dynamo 2.13 does not pass the errors of tensor operations on to an ``except``; Dynamo 2.15 passes on most
+    errors of fake tensors. Return an empty answer if there is no such ``except``.
     """
     raised = raised_in_call(failure.explanation)
     if raised is None and BUG in failure.explanation:
@@ -115,9 +119,9 @@ def handler_answer(failure: CompileFailure, traced: Stack, workspace: Workspace)
 
 
 def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | None:
-    """Return the innermost handler around a row that catches an error of this name.
+    """Return the innermost ``except`` around a row that catches an error, by its name.
 
-    Only handlers in the same function count.
+    Only handlers in the function at the row are searched.
     """
     function = definitions(source).function_at(row)
     names = {item.__name__ for item in getattr(getattr(builtins, error, None), "__mro__", ())}
@@ -137,9 +141,9 @@ def _handler(source: SourceFile, row: int, error: str) -> ast.ExceptHandler | No
 
 
 def no_kernel_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Explain how to add a fake kernel to a library's operator.
+    """Explain how to add a fake kernel to an operator that has none.
 
-    Torch only links to a document.
+    Torch's own hint is only a link to a document.
     """
     found = _UNSUPPORTED.search(seen.fact.text) if seen.fact.code == "GB0090" else None
     if found is None or not all(hint.startswith("see ") for hint in seen.fact.hints):
@@ -155,7 +159,10 @@ def no_kernel_answer(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def raised_in_call(explanation: str) -> tuple[str, str] | None:
-    """Return the type and the message of the error that torch's explanation quotes."""
+    """Return the type and message of the error that a call with fake tensors raised.
+
+    Return ``None`` if ``explanation`` does not quote such an error.
+    """
     if not explanation.startswith(_SAYS):
         return None
     found = _RAISED.match(explanation.partition("): got ")[2].strip()[:_LONGEST])
@@ -187,7 +194,7 @@ def _without_fake(said: str, filename: str, marks: MarkUses) -> tuple[str, str] 
 
 
 def _forward_mode(said: str, _: str, marks: MarkUses) -> tuple[str, str] | None:
-    """Advise on forward mode under ``vmap``, which fails an internal assert of torch."""
+    """Advise on forward mode under ``vmap``, for which an assert within torch fails."""
     if _NO_PRIMAL not in said or not marks.mention("vmap"):
         return None
     hints = [
@@ -217,4 +224,4 @@ _KNOWN: Final[tuple[Callable[[str, str, MarkUses], tuple[str, str] | None], ...]
     _forward_mode,
     _of_numpy,
 )
-"""Functions that take a message, a file name and the marks, and return a note and a hint if they know it."""
+"""Functions that return a note and a hint for a message; ``None`` if they do not know the message."""

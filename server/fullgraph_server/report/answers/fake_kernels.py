@@ -24,7 +24,7 @@ _NO_KERNEL: Final = (
     ),
     re.compile(r"^Could not run '(?P<name>[\w:.]{1,200})' with arguments from the 'Meta' backend"),
 )
-"""``c10/core`` and ``aten/src/ATen/core/dispatch`` (2.11 to 2.15)."""
+"""A message from ``c10/core`` and ``aten/src/ATen/core/dispatch`` (torch 2.11 to 2.15)."""
 _REGISTERING: Final = ("register_fake", "impl_abstract")
 _EMPTY: Final = (
     "Compute nothing in it: return an empty tensor of the shape and dtype of the result, such as "
@@ -46,7 +46,10 @@ _IN_KERNEL: Final = "The fault is in the fake kernel, and not in Dynamo."
 
 
 def kernel_answer(fact: GraphBreak | CompileFailure, marks: MarkUses, workspace: Workspace) -> FindingAnswer:
-    """Name an operator's function that raises with fake tensors; advise on a fix."""
+    """Explain that a function of an operator raises an error with fake tensors.
+
+    Return an empty answer for other failures.
+    """
     if fact.kernel is None or not fact.kernel.stack:
         return FindingAnswer()
     kernel = _KernelWords(fact, fact.kernel, marks, workspace)
@@ -58,7 +61,7 @@ def kernel_answer(fact: GraphBreak | CompileFailure, marks: MarkUses, workspace:
 
 
 class _KernelWords:
-    """A function that an operator runs with fake tensors, with the answers about it."""
+    """A function that an operator runs with fake tensors, with answers about it."""
 
     def __init__(
         self, fact: GraphBreak | CompileFailure, kernel: FailingKernel, marks: MarkUses, workspace: Workspace
@@ -74,7 +77,7 @@ class _KernelWords:
         self._function = max(found, key=lambda node: node.lineno, default=None)
 
     def raises(self) -> FindingAnswer:
-        """Answer that the function raises an error, and name its line."""
+        """Explain that the function raises an error, and name the line."""
         kernel, operator = self._kernel, code_span(self._kernel.operator)
         error, said = raised_in_call(kernel.message) or (kernel.error, kernel.message)
         ran = f"{error} on {self._line(kernel.stack[-1])}: {said.strip()}"
@@ -96,7 +99,7 @@ class _KernelWords:
         return self._answer(note, (hint,), _IN_KERNEL, f"the fake kernel of {operator} raises {error}")
 
     def calls(self, lacking: str) -> FindingAnswer:
-        """Answer that the function calls an operator that has no fake kernel."""
+        """Explain that the function calls ``lacking``, an operator without a fake kernel."""
         outer, inner = code_span(self._kernel.operator), code_span(lacking)
         mark = self._marks.operator(lacking)
         where = f" ({line_of(mark, self._filename)})" if mark else ""
@@ -133,7 +136,7 @@ class _KernelWords:
         return named[0].arg if named else "x"
 
     def _is_fake_only(self) -> bool:
-        """Return whether the source file uses the function only as a fake kernel."""
+        """Return whether the function is used in its file only as a fake kernel."""
         function, source = self._function, self._source
         if function is None or source is None or source.tree is None:
             return False
@@ -156,7 +159,7 @@ class _KernelWords:
 
 
 def _registers_fake(node: ast.expr) -> bool:
-    """Return whether a decorator or a call registers a function for fake tensors."""
+    """Return whether a decorator or a call registers a fake kernel."""
     call = node if isinstance(node, ast.Call) else None
     name = dotted(call.func if call else node).rpartition(".")[2]
     arguments: Sequence[ast.expr] = call.args if call else ()

@@ -1,4 +1,7 @@
-"""Uses of ``torch.compile``, ``disable`` and similar functions; registered hooks."""
+"""Uses of ``torch.compile``, ``disable`` and the like; registrations of hooks.
+
+This package calls such a use a mark.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,7 @@ _FUNCTIONS: Final[Mapping[str, Use]] = {
 _OPTIONS: Final = frozenset(
     ("fullgraph", "dynamic", "backend", "mode", "options", "disable", "recompile_limit", "isolate_recompiles")
 )
-"""The parameters of ``torch.compile``, which ``Module.compile`` takes, too."""
+"""The parameters of ``torch.compile``; ``Module.compile`` takes them, too."""
 _DEFINING: Final[Sequence[Use]] = ("custom_op", "define")
 """The uses that define an operator."""
 _PARTIAL: Final = "functools.partial"
@@ -58,10 +61,11 @@ _PARTIAL: Final = "functools.partial"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MarkUse:
-    """A mark in the source: a decorator of ``definition``, or a call on ``argument``.
+    """A use of a function such as ``torch.compile`` in the source.
 
-    For ``Module.compile``, the argument is the module. ``names`` are the variables and attributes that the
-    call's result is assigned to; for ``Library.define``, the name of the library.
+    It is a decorator of ``definition``, or a call with ``argument`` as the first argument; for
+    ``Module.compile``, ``argument`` is the module. ``names`` are the variables and attributes to which the
+    result of the call is assigned; for ``Library.define``, the variable with the library.
     """
 
     use: Use
@@ -72,19 +76,19 @@ class MarkUse:
     definition: _Definition | None = None
     names: tuple[str, ...] = ()
     in_place: bool = False
-    """Whether the argument itself is compiled: ``Module.compile``."""
+    """Whether the call is ``Module.compile``, which compiles the module in place."""
 
     @property
     def name(self) -> str:
-        """The last part of the name of the marked function or module.
+        """The last part of the name of the decorated or passed function or module.
 
-        Empty if it has none.
+        The name is empty if the argument is an expression without a name.
         """
         return self.definition.name if self.definition else last_name(self.argument)
 
     @property
     def returns_nothing(self) -> bool:
-        """Whether the mark defines an operator whose schema has no result."""
+        """Whether this use defines an operator whose schema has no result."""
         return self.use == "define" and any(
             isinstance(node, ast.Constant)
             and isinstance(node.value, str)
@@ -93,31 +97,31 @@ class MarkUse:
         )
 
     def is_on(self, option: str) -> bool:
-        """Return whether an option is written as ``True``."""
+        """Return whether the source passes ``True`` for an option."""
         value = self.keywords.get(option)
         return isinstance(value, ast.Constant) and value.value is True
 
 
 class MarkUses:
-    """The marks in the user's files."""
+    """The uses of ``torch.compile`` and the like in the user's files."""
 
     def __init__(self, sources: Callable[[], Iterable[SourceFile]]) -> None:
         self._sources = sources
         self._all: Sequence[MarkUse] | None = None
 
     def all(self, use: Use) -> list[MarkUse]:
-        """List the marks of one use, in the order of files and text."""
+        """List the marks of one kind, in the order of files and rows."""
         if self._all is None:
             self._all = [mark for source in self._sources() for mark in marks_of(source)]
         return [mark for mark in self._all if mark.use == use]
 
     def only(self, use: Use) -> MarkUse | None:
-        """Return the mark of a use; ``None`` unless there is exactly one."""
+        """Return the only mark of one kind; ``None`` unless there is exactly one."""
         found = self.all(use)
         return found[0] if len(found) == 1 else None
 
     def named(self, use: Use, name: str) -> MarkUse | None:
-        """Return the only mark on a function of this name, ``attend`` or ``Block.attend``."""
+        """Return the only mark on a function, by its name (``attend``, ``Block.attend``)."""
         last = name.rpartition(".")[2]
         found = [mark for mark in self.all(use) if last and mark.name == last]
         return found[0] if len(found) == 1 else None
@@ -133,30 +137,33 @@ class MarkUses:
         return found[0] if len(found) == 1 else None
 
     def _in_libraries(self, mark: MarkUse, operator: str) -> Iterator[str]:
-        """Yield the qualified names of an operator that a mark defines in a library."""
+        """Yield the qualified names of an operator that ``Library.define`` defines."""
         for library in self.all("library") if mark.use == "define" and mark.names else ():
             namespace = library.argument.value if isinstance(library.argument, ast.Constant) else None
             if set(library.names).intersection(mark.names) and isinstance(namespace, str):
                 yield f"{namespace}::{operator}"
 
     def hook(self, name: str) -> MarkUse | None:
-        """Return the first mark that registers a hook of this name.
+        """Return the first registration of a hook, by the hook's name.
 
-        The hook may also be made by a function, as in ``register_forward_hook(keep("conv"))``.
+        Another function can make the hook, as in ``register_forward_hook(keep("conv"))``.
         """
         return next((mark for mark in self.all("hook") if name and name in hook_names(mark)), None)
 
     def compiling(self, function: str) -> list[MarkUse]:
-        """List the marks that compile a function; ``Block`` stands for ``Block.forward``."""
+        """List the uses of ``torch.compile`` on a function.
+
+        ``Block`` and ``Block.forward`` are the same function.
+        """
         parts = {part for part in function.split(".") if part != "forward"}
         return [mark for mark in self.all("compile") if parts.intersection(_names_in(mark))]
 
     def mention(self, text: str) -> bool:
-        """Return whether one of the files contains a text."""
+        """Return whether any of the files contains a text."""
         return any(text in source.text for source in self._sources())
 
     def defines(self, name: str) -> bool:
-        """Return whether one of the files defines a function of this name."""
+        """Return whether any of the files defines a function of this name."""
         last = name.rpartition(".")[2]
         return any(
             isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == last
@@ -166,7 +173,7 @@ class MarkUses:
 
 
 def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> MarkUse | None:
-    """Return the mark of a use that decorates the function around a frame's row."""
+    """Return the decorator of one kind on the function that contains a frame's row."""
     source = workspace.own_source(frame.filename)
     marks = [mark for mark in marks_of(source) if mark.use == use] if source else []
     function = definitions(source).function_at(frame.row) if source and marks else None
@@ -175,7 +182,7 @@ def mark_around(use: Use, frame: StackFrame, workspace: Workspace) -> MarkUse | 
 
 @lru_cache(maxsize=256)
 def marks_of(source: SourceFile) -> Sequence[MarkUse]:
-    """Return the marks in a source, sorted by row."""
+    """Return the marks in a source file, sorted by row."""
     if source.tree is None:
         return ()
     imported = imports(source.tree)
@@ -239,15 +246,15 @@ def _keywords(call: ast.Call | None) -> dict[str, ast.expr]:
 
 
 def _defined_name(mark: MarkUse) -> str:
-    """Return the name of an operator from its definition, without the schema's types."""
+    """Return the name of the operator that a mark defines, without the schema's types."""
     written = mark.argument.value if isinstance(mark.argument, ast.Constant) else ""
     return str(written).partition("(")[0].strip()
 
 
 def hook_names(mark: MarkUse) -> frozenset[str]:
-    """Return the names that a registered hook can have.
+    """Return the names that the hook of a registration can have.
 
-    For a call such as ``keep("conv")``, these are the names of functions defined in ``keep``, too.
+    If a call such as ``keep("conv")`` makes the hook, they include the functions defined in ``keep``.
     """
     given = mark.argument
     if not isinstance(given, ast.Call):
@@ -259,7 +266,7 @@ def hook_names(mark: MarkUse) -> frozenset[str]:
 
 @lru_cache(maxsize=256)
 def _defined_in(source: SourceFile, names: frozenset[str]) -> frozenset[str]:
-    """Return the names of the functions defined inside functions of these names."""
+    """Return the names of functions defined inside the functions in ``names``."""
     return frozenset(
         inner.name
         for node in (ast.walk(source.tree) if source.tree else ())
@@ -270,7 +277,10 @@ def _defined_in(source: SourceFile, names: frozenset[str]) -> frozenset[str]:
 
 
 def _names_in(mark: MarkUse) -> Iterator[str]:
-    """Yield the names in a mark's compiled expression and in its variables' values."""
+    """Yield the names of functions, modules and classes that a mark may compile.
+
+    They are the names in the compiled expression, and those called in values assigned to its variables.
+    """
     if mark.definition is not None:
         yield mark.definition.name
         return
@@ -282,7 +292,7 @@ def _names_in(mark: MarkUse) -> Iterator[str]:
 
 @lru_cache(maxsize=1024)
 def _constructors(source: SourceFile, name: str) -> frozenset[str]:
-    """Return names of functions and classes called in values assigned to this name."""
+    """Return the functions and classes called in values that are assigned to a name."""
     return frozenset(
         last_name(call.func)
         for node in nodes_of(ast.Assign, source.tree)

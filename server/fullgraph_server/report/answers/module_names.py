@@ -19,7 +19,10 @@ _NAMED: Final = ("named_parameters", "named_buffers", "state_dict")
 
 @dataclass(frozen=True, slots=True)
 class NameLookup:
-    """A test for a name of a module, and a call that passes a compiled module to it."""
+    """A test for a parameter name, in a function that gets a compiled module.
+
+    ``call`` is a call that passes a compiled module to the function. Both rows count from 1.
+    """
 
     test: str
     row: int
@@ -28,7 +31,10 @@ class NameLookup:
 
 
 def name_lookups(source: SourceFile, compiled: frozenset[str]) -> Iterator[NameLookup]:
-    """Yield the lookups in functions that are called with a variable in ``compiled``."""
+    """Yield the lookups in functions that are called with a compiled module.
+
+    ``compiled`` are the names of variables with compiled modules.
+    """
     calls = list(nodes_of(ast.Call, source.tree))
     for function in ast.walk(source.tree) if source.tree else ():
         tests = list(_tests(function)) if isinstance(function, _Function) else []
@@ -39,7 +45,10 @@ def name_lookups(source: SourceFile, compiled: frozenset[str]) -> Iterator[NameL
 
 
 def _tests(function: _Function) -> Iterator[ast.Compare]:
-    """Yield the ``in`` tests on names of a module that a function has as a parameter."""
+    """Yield the tests ``if name in ...`` in loops over the names of a module.
+
+    The module is a parameter of the function.
+    """
     given = {node.arg for node in positional(function)}
     for loop in nodes_of(ast.For, function):
         if _is_of_names(loop.iter, given):
@@ -57,7 +66,10 @@ def _tests(function: _Function) -> Iterator[ast.Compare]:
 
 
 def _is_of_names(node: ast.expr, given: Collection[str]) -> bool:
-    """Return whether an expression lists the names of one of the modules in ``given``."""
+    """Return whether an expression lists the names of a module in ``given``.
+
+    ``given`` are names of variables.
+    """
     called = list(nodes_of(ast.Call, node))
     return any(
         isinstance(item.func, ast.Attribute)

@@ -25,31 +25,31 @@ _LOOP: Final = re.compile(
     r"target=torch\.ops\.higher_order\.while_loop\]\(args = \(\S{1,100}, \S{1,100}, "
     r"\((?P<carried>[^)]{0,500})\), \((?P<captured>[^)]{0,500})\)\)"
 )
-"""The operation that an error of a backend names, as ``torch.fx`` prints the node."""
+"""The operation named in an error of a backend, in the notation of ``torch.fx``."""
 _NODE: Final = re.compile(r"%(\w+)")
 _OPERATOR: Final = re.compile(r"Inside of the higher-order operator `(?P<operator>[\w.]{1,100})`")
-"""A sentence of Fullgraph's trace reader."""
+"""A sentence that Fullgraph's trace reader writes."""
 _CHECKPOINT: Final = "torch.utils.checkpoint.checkpoint"
 _ONCE: Final = (
     "Or let it happen only once, and not again when the backward recomputes the function: "
     "`torch._dynamo.config.skip_fwd_side_effects_in_bwd_under_checkpoint = True`."
 )
 _CHANGES: Final = "Mutating a variable from outside the scope of this HOP is not supported"
-"""``check_allowed_side_effect`` in ``torch/_dynamo/side_effects.py`` (2.13 and 2.15)."""
+"""A message from ``check_allowed_side_effect`` in ``torch/_dynamo/side_effects.py`` (torch 2.13 and 2.15)."""
 _ATTRIBUTE: Final = re.compile(r"Attribute '(?P<name>\w{1,100})' on an outer-scope object was changed")
-"""The same (2.13)."""
+"""``check_allowed_side_effect``, as above (2.13)."""
 _MERGED: Final = re.compile(
     r"When merging two branches' output in torch\.cond,\s{1,4}expected same (?P<what>\w{1,30}) but got "
     r"(?P<one>[\w.]{1,60}) and (?P<other>[\w.]{1,60}\w)"
 )
-"""``_merge_output`` in ``torch/_higher_order_ops/cond.py`` (2.13 and 2.15)."""
+"""A message from ``_merge_output`` in ``torch/_higher_order_ops/cond.py`` (torch 2.13 and 2.15)."""
 _INTERFACE: Final = "user-facing api"
-"""``torch/_dynamo/variables/higher_order_ops.py`` (2.13 and 2.15)."""
+"""A message from ``torch/_dynamo/variables/higher_order_ops.py`` (torch 2.13 and 2.15)."""
 _INTERFACES: Final = {
     "scan": "torch._higher_order_ops.scan({}, init, xs)",
     "associative_scan": "torch._higher_order_ops.associative_scan({}, xs, dim)",
 }
-"""Functions of ``torch/_higher_order_ops`` whose operators a program may not call directly."""
+"""Operators that a program must not call directly, with the call of ``torch._higher_order_ops`` to use."""
 _GUARDED: Final = "Could not guard on data-dependent expression"
 _TRUTH: Final = "Detected data-dependent branching (e.g. `if my_tensor.sum() > 0:`)."
 _WORDS: Final = {ast.And: "and", ast.Or: "or"}
@@ -58,7 +58,7 @@ _INPUT: Final = re.compile(r"^l_(?:self_|)(\w+?)_$")
 
 
 def branch_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Answer that a function of a higher-order operator returns its input unchanged."""
+    """Explain that a function passed to a higher-order operator returns its input."""
     own, source = seen.own, seen.source if RETURNS_ALIAS in seen.fact.text else None
     function = _function(source, own[-1]) if source else None
     if function is None or len(own) < 2:
@@ -81,7 +81,7 @@ def branch_answer(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def side_effect_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Answer that a function of a higher-order operator has a side effect outside it."""
+    """Explain that a function passed to a higher-order operator has a side effect."""
     said, source = seen.fact.explanation, seen.source
     inside = _OPERATOR.search(said)
     if inside is None or not seen.own:
@@ -106,7 +106,7 @@ def side_effect_answer(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def _moved(operator: str, what: str) -> FindingAnswer:
-    """Advise to move a side effect out of the function of an operator."""
+    """Advise to move a side effect out of the function passed to an operator."""
     behind = f"Move {what} after the call of {code_span(operator)}"
     if operator == _CHECKPOINT:
         return FindingAnswer(hints=(f"{behind}, or before it.", _ONCE), instead=True)
@@ -138,7 +138,7 @@ def truth_answer(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def merge_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Name what differs between the results of the two functions of a ``torch.cond``."""
+    """Explain how the results of the two functions of a ``torch.cond`` differ."""
     said = _MERGED.search(f"{seen.fact.explanation} {seen.fact.text}")
     if said is None:
         return None
@@ -159,20 +159,20 @@ def _conds(source: SourceFile, row: int) -> list[ast.Call]:
 
 
 def _of_tensors(value: ast.expr) -> str:
-    """Return a Boolean expression as a tensor expression.
+    """Rewrite an expression with ``and``, ``or`` or ``not`` as a tensor expression.
 
-    Empty if a part may not be a tensor.
+    Return an empty string for other expressions, and if a part might not be a tensor.
     """
     if isinstance(value, ast.BoolOp) and all(map(_is_mask, value.values)):
         parts = [ast.unparse(item) for item in value.values]
         return f" {_SIGNS[type(value.op)]} ".join(f"({part})" for part in parts)
-    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):  # of a tensor, or no break
+    if isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not):  # of a tensor, since it breaks
         return f"torch.logical_not({ast.unparse(value.operand)})"
     return ""
 
 
 def _is_mask(node: ast.expr) -> bool:
-    """Return whether an expression is a plain comparison: for tensors, a mask."""
+    """Return whether an expression is a simple comparison; of tensors, it is a mask."""
     return (
         isinstance(node, ast.Compare)
         and len(node.ops) == 1
@@ -181,7 +181,7 @@ def _is_mask(node: ast.expr) -> bool:
 
 
 def raw_operator_answer(seen: SeenBreak) -> FindingAnswer | None:
-    """Name the public function to call instead of an internal operator."""
+    """Explain a direct call of an internal operator, and name the public function."""
     error = getattr(seen.fact, "error", "")
     is_raw = _INTERFACE in seen.fact.explanation or error == "InternalTorchDynamoError"
     source = seen.source if is_raw else None
@@ -212,7 +212,7 @@ def raw_operator_answer(seen: SeenBreak) -> FindingAnswer | None:
 
 
 def loop_answer(failure: CompileFailure) -> FindingAnswer:
-    """Answer that a ``while_loop`` carries a tensor that its functions also capture."""
+    """Explain that a ``while_loop`` carries a tensor that its functions also capture."""
     found = _LOOP.search(failure.text)
     if "might be aliasing" not in failure.message or found is None:
         return FindingAnswer()
@@ -232,10 +232,7 @@ def loop_answer(failure: CompileFailure) -> FindingAnswer:
 
 
 def _function(source: SourceFile, frame: StackFrame) -> _Function | None:
-    """Return the function of a frame.
-
-    Among several lambdas on a line, the one at its column.
-    """
+    """Return the function of a frame; a lambda is found by its column."""
     if frame.function != "<lambda>":
         return definitions(source).function_at(frame.row)
     column = frame.column or 0
@@ -262,15 +259,15 @@ def _returned(function: ast.AST, row: int) -> Sequence[ast.expr]:
 
 
 def _branch(source: SourceFile | None, row: int, function: ast.AST) -> str:
-    """Return which branch of the ``cond`` at a row a function is.
+    """Return which branch of the ``cond`` at a row a function is: true or false.
 
-    ``true`` or ``false``; empty if it is neither, or if it may be both.
+    Return an empty string if the function is neither branch, or may be either.
     """
     name = getattr(function, "name", "")
     for call in _conds(source, row)[:1] if source else ():
         given = dict(zip(("true", "false"), call.args[1:3], strict=False))
         given |= {_BRANCHES[item.arg]: item.value for item in call.keywords if item.arg in _BRANCHES}
-        # Each node of a source is one object, so identity shows that it is the same function.
+        # Each syntax node is a single object, so identity shows whether it is the same function.
         found = [
             key
             for key, node in given.items()

@@ -1,4 +1,4 @@
-"""Answers to unknown names in ``torch.compile``: options, backends."""
+"""Answers to options and backends that ``torch.compile`` does not know."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CLOSE: Final = 0.6
 
 
 def unknown_name(_: MarkUses, error: SeenError) -> FindingAnswer:
-    """Suggest similar options or backends instead of torch's list of all of them."""
+    """Suggest options or backends with similar names, instead of torch's whole list."""
     what, listing, names = "backend", "`torch._dynamo.list_backends()` lists all backends.", _BACKENDS
     if error.known.name == "unknown-option":
         what, listing = "option", "`torch._inductor.list_options()` lists all options."

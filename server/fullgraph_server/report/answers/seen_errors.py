@@ -1,4 +1,4 @@
-"""Errors and graph breaks with their source: the line, and the calls on it."""
+"""Errors and graph breaks, with the lines and calls of the user's code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Broken: TypeAlias = GraphBreak | CompileFailure
 
 
 class _SeenProblem:
-    """An error or a graph break; ``own`` are the user's frames of its stack."""
+    """An error or a graph break; ``own`` are the frames of user code on its stack."""
 
     def __init__(self, own: Sequence[StackFrame], find: Callable[[str], SourceFile | None]) -> None:
         self.own, self._find = own, find
@@ -27,7 +27,7 @@ class _SeenProblem:
 
     @property
     def source(self) -> SourceFile | None:
-        """The file of the innermost of the user's frames."""
+        """The file of the innermost frame of user code."""
         return self._find(self.filename) if self.filename else None
 
     def line(self, mark: MarkUse) -> str:
@@ -35,7 +35,7 @@ class _SeenProblem:
         return line_of(mark, self.filename)
 
     def where(self, *marks: MarkUse | None) -> str:
-        """Name the line of a mark in parentheses; empty unless there is exactly one."""
+        """Name a mark's line in parentheses; empty unless exactly one mark is given."""
         found = list(filter(None, marks))
         return f" ({self.line(found[0])})" if len(found) == 1 else ""
 
@@ -48,7 +48,11 @@ class _SeenProblem:
 
 
 class SeenError(_SeenProblem):
-    """A known error with the user's frames that led to it."""
+    """A known error, with the frames of user code that led to it.
+
+    ``name`` is the name in the error's message, or empty. ``untraced`` are file and row of each gradient that
+    breaks a graph.
+    """
 
     def __init__(
         self,
@@ -68,7 +72,7 @@ class SeenError(_SeenProblem):
 class SeenBreak(_SeenProblem):
     """A graph break or compiler error.
 
-    ``stack`` begins with the callers of the compiled frame.
+    ``stack`` is the whole stack: it begins with the callers of the compiled frame.
     """
 
     def __init__(self, fact: Broken, places: FactLocator, marks: MarkUses) -> None:

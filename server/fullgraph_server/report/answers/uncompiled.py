@@ -1,4 +1,4 @@
-"""Hints where nothing compiles: unused ``torch.compile`` results, generators."""
+"""Hints if nothing is compiled: unused results of ``torch.compile``, generators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _FUNCTIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def uncompiled_hints(fact: CallsWithoutGraph, marks: MarkUses, workspace: Workspace) -> tuple[str, ...]:
-    """Return hints for a program without compiled calls, or a function with no graph."""
+    """Return hints for a program without compiled calls, or a function without graphs."""
     if not fact.function:
         return tuple(dict.fromkeys(map(_dropped, filter(_is_dropped, marks.all("compile")))))
     source = workspace.source(fact.filename) if fact.calls and not fact.off else None
@@ -71,9 +71,9 @@ def _is_dropped(mark: MarkUse) -> bool:
 
 
 def _is_read(mark: MarkUse, name: str, row: int) -> bool:
-    """Return whether a variable may be read after a row.
+    """Return whether a variable might be read after a row.
 
-    A global one may be read anywhere.
+    A global variable might be read anywhere.
     """
     function = definitions(mark.source).function_at(mark.row)
     if function is None:
@@ -84,7 +84,7 @@ def _is_read(mark: MarkUse, name: str, row: int) -> bool:
     loops = [node for node in inside if isinstance(node, (ast.For, ast.AsyncFor, ast.While))]
     if any(covers(node, row) for node in loops):
         return True
-    # A nested function may run later.
+    # A nested function might run later.
     inner = [node for node in inside if isinstance(node, (*_FUNCTIONS, ast.Lambda)) and node is not function]
     later = {item for node in inner for item in ast.walk(node)}
     return any(

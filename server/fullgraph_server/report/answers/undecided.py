@@ -20,17 +20,17 @@ from .words import FindingAnswer, line_of, row_of
 
 _LONGEST: Final = 90
 _NO_VALUES: Final = (ast.Tuple, ast.List, ast.Dict, ast.Set, ast.JoinedStr, ast.Lambda)
-"""Expressions whose values ``torch.where`` does not take."""
+"""Expressions whose values ``torch.where`` does not accept."""
 _EXPRESSION: Final = re.compile(
     r"Could not guard on data-dependent expression (?P<expression>[^\n]{1,300}?) \(unhinted: "
 )
-"""``_make_data_dependent_error`` in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
+"""From ``_make_data_dependent_error`` in ``torch/fx/experimental/symbolic_shapes.py`` (2.11 to 2.15)."""
 
 
 def undecided_answer(failure: CompileFailure, places: FactLocator, marks: MarkUses) -> FindingAnswer:
     """Name the condition that depends on data, with hints.
 
-    An empty answer if it is in a library.
+    Return an empty answer if the condition is in a library, or for other failures.
     """
     found = _EXPRESSION.search(failure.message)
     place = places.place(failure.stack, failure.compile_id)
@@ -67,7 +67,7 @@ def undecided_answer(failure: CompileFailure, places: FactLocator, marks: MarkUs
 
 
 def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
-    """Advise to drop an ``.item()`` whose number only the branch at a row needs."""
+    """Advise to drop an ``.item()`` whose number only the branch at a row uses."""
     branch = next((node for node in source.nodes_at(row) if isinstance(node, ast.If)), None)
     function = definitions(source).function_at(row)
     test = branch.test if branch else None
@@ -87,7 +87,7 @@ def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
         elsewhere = [item for item in uses if id(item) not in inside and item is not node.targets[0]]
         if not name or elsewhere or name not in map(dotted, (test.left, *test.comparators)):
             continue
-        # A tensor does as well as a number where it is an operand.
+        # An operand can be a tensor instead of a number.
         if not all(item in operands for item in uses if item is not node.targets[0]):
             continue
         where = row_of(source, node.lineno, source.filename)
@@ -102,9 +102,9 @@ def _as_tensor(source: SourceFile, row: int) -> tuple[str, ...]:
 
 
 def _where(branch: ast.If) -> str:
-    """Return a branch that only assigns one variable as ``torch.where``.
+    """Rewrite a branch that only assigns one variable as a ``torch.where``.
 
-    Empty for other branches.
+    Return an empty string for other branches.
     """
     arms = [arm[0] for arm in (branch.body, branch.orelse) if len(arm) == 1]
     assigned = [arm for arm in arms if isinstance(arm, ast.Assign) and len(arm.targets) == 1]

@@ -23,7 +23,7 @@ _Find = Callable[[str], SourceFile | None]
 _NAMED: Final = ("named_parameters", "named_buffers", "named_modules", "named_children", "state_dict")
 _TESTS: Final = ("isinstance", "issubclass")
 _OF_BOTH: Final = frozenset(("Module", "Tensor", "Parameter", *dir(builtins)))
-"""Classes for which a test has the same outcome on a module and on its wrapper."""
+"""Classes for which ``isinstance`` has the same result for a module and for its ``OptimizedModule``."""
 _TITLE: Final = "`torch.compile` returns an `OptimizedModule` here, not the module itself"
 _MOST: Final = 3
 _LONGEST: Final = 60
@@ -32,17 +32,20 @@ _WRAPPER: Final = ("_orig_mod", "OptimizedModule")
 
 @dataclass(frozen=True, slots=True)
 class _ClassCheck:
-    """Code that tests a class or a module's names, and its outcome for a wrapper."""
+    """Code that tests a class or parameter names, and its result for a wrapper.
+
+    ``gives`` is a clause with the result for an ``OptimizedModule``.
+    """
 
     row: int
     code: str
     gives: str
     defined: str = ""
-    """The class that the code tests for, if it is written as a name."""
+    """The name of the class that the code tests for, or empty."""
 
 
 def wrapper_answer(cause: Cause, failure: Failure, source: _Find) -> FindingAnswer:
-    """Return the answer to a program whose results change because modules are wrapped."""
+    """Return the answer to results that change since ``torch.compile`` wraps modules."""
     calls = [item.stack[-1] for item in cause.evidence if item.stack]
     here = calls[0].filename
     said = [
@@ -66,7 +69,10 @@ def raised_answer(
     marks: MarkUses,
     source: _Find,
 ) -> FindingAnswer:
-    """Return the answer to a raised error, if a wrapper makes a test in it false."""
+    """Return the answer to an error if a wrapper makes a test on its stack fail.
+
+    Return an empty answer for other errors.
+    """
     mark = _wrapping(marks, started)
     inner = own[-1] if own else None
     text = source(inner.filename) if inner is not None else None
@@ -119,7 +125,7 @@ def _hints(call: ast.Call | None, target: str, *, in_place_compiles: bool) -> tu
 
 
 def _advice(text: SourceFile | None, row: int) -> tuple[str, ...]:
-    """Return hints that replace the call of ``torch.compile`` on a row."""
+    """Return hints on what to write instead of the ``torch.compile`` call on a row."""
     nodes = text.nodes_at(row) if text else ()
     calls = [node for node in nodes if isinstance(node, ast.Call) and node.args]
     call = next((node for node in calls if dotted(node.func).rpartition(".")[2] == "compile"), None)
@@ -137,8 +143,8 @@ def _advice(text: SourceFile | None, row: int) -> tuple[str, ...]:
 def _is_torchs_own(text: SourceFile, argument: ast.expr) -> bool:
     """Return whether a module's class is from ``torch.nn``.
 
-    ``Module.compile`` compiles such modules since torch 2.15 only; ``compiles_in_place`` in
-    ``compat/call_compat.py`` has the reason.
+    ``Module.compile`` has an effect on such modules only since torch 2.15; ``compiles_in_place`` in
+    ``compat/call_compat.py`` explains why.
     """
     name = dotted(argument)
     values = [
@@ -151,7 +157,10 @@ def _is_torchs_own(text: SourceFile, argument: ast.expr) -> bool:
 
 
 def _looks_near(cause: Cause, here: str, source: _Find) -> Iterator[str]:
-    """Name code that tests classes or names: on an error's stack, then in its file."""
+    """Yield phrases for tests of classes or names, those on the error's stack first.
+
+    The others are in the same file.
+    """
     near = list(_on_stack(cause.caller, source))
     text = source(cause.caller[-1].filename if near else here)
     if text is None or text.tree is None:
@@ -161,9 +170,10 @@ def _looks_near(cause: Cause, here: str, source: _Find) -> Iterator[str]:
 
 
 def _on_stack(frames: Sequence[StackFrame], source: _Find) -> Iterator[_ClassCheck]:
-    """Yield the tests in the functions of a stack, innermost first.
+    """Yield the tests of classes or names in a stack's functions, innermost first.
 
-    Functions that the innermost one calls are included, functions outside of its file are not.
+    Only functions in the file of the innermost frame are searched: those on the stack, and those that the
+    innermost function calls.
     """
     text = source(frames[-1].filename) if frames else None
     if text is None or text.tree is None:
@@ -205,7 +215,7 @@ def _looks(root: ast.AST) -> Iterator[_ClassCheck]:
 
 
 def _of_class(node: ast.AST) -> ast.expr | None:
-    """Return the ``x`` of ``type(x)`` and ``x.__class__``, otherwise ``None``."""
+    """Return ``x`` if the node is ``type(x)`` or ``x.__class__``, otherwise ``None``."""
     if isinstance(node, ast.Attribute) and node.attr == "__class__":
         return node.value
     if isinstance(node, ast.Call) and dotted(node.func) == "type" and len(node.args) == 1:
@@ -214,10 +224,10 @@ def _of_class(node: ast.AST) -> ast.expr | None:
 
 
 def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozenset()) -> bool:
-    """Return whether a file defines a subclass of ``Module`` of this name.
+    """Return whether a file defines a subclass of ``Module`` with this name.
 
-    Only base classes in the file are followed. A class with keywords may have a metaclass that decides about
-    its instances, and does not count.
+    Base classes are looked up in this file only. A class with keywords does not count: it can have a
+    metaclass that redefines ``isinstance`` for the class.
     """
     cls = definitions(text).classes.get(name)
     if cls is None or cls.keywords or name in known:
@@ -227,9 +237,9 @@ def _is_of_modules(text: SourceFile, name: str, known: frozenset[str] = frozense
 
 
 def _wrapping(marks: MarkUses, started: Iterable[FrameStarted]) -> MarkUse | None:
-    """Return the only ``torch.compile`` call, if it wraps a module.
+    """Return the program's only ``torch.compile`` call, if it wraps a module.
 
-    ``None`` if the program names the wrapper.
+    Return ``None`` if the program mentions ``OptimizedModule`` or ``_orig_mod``.
     """
     mark = marks.only("compile")
     if mark is None or mark.in_place or mark.definition is not None or mark.argument is None:

@@ -1,4 +1,4 @@
-"""The differences between two keys of a cache."""
+"""The differences between two cache keys."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from .model import KeyDifference
 
 _MOST_COMPARED: Final = 16
 Parts: TypeAlias = Mapping[str, CacheKeyPart]
-"""The parts of keys, by their digest."""
+"""The parts of cache keys, by the digest of the part."""
 Locate: TypeAlias = Callable[[StackFrame], Span | None]
-"""A function that returns the user's code at a frame; ``None`` for code of a library."""
+"""A function that returns the place of a frame's user code; ``None`` for code of a library."""
 _Items: TypeAlias = dict[tuple[str, str], tuple[str, str]]
-"""Hash and text of an item, by the names of its component and of the item."""
+"""The hash and the text of each item, by the name of the component and the name of the item."""
 
 
 def nearest_key(lookup: CacheLookup, others: Sequence[CacheLookup], parts: Parts) -> CacheLookup:
-    """Return the lookup whose key differs in the fewest components.
+    """Return the one of ``others`` whose key has the fewest differences to ``lookup``.
 
     Only the newest of ``others`` are compared.
     """
@@ -32,13 +32,13 @@ def nearest_key(lookup: CacheLookup, others: Sequence[CacheLookup], parts: Parts
 
 
 def differing(before: CacheLookup, after: CacheLookup, parts: Parts) -> list[tuple[str, str]]:
-    """List the items whose hashes differ, as pairs of component and item."""
+    """List the items whose hashes differ in two keys: pairs of component and item."""
     one, other = _items(before, after, parts), _items(after, before, parts)
     return [name for name in {**one, **other} if one.get(name, ("",))[0] != other.get(name, ("",))[0]]
 
 
 def _items(lookup: CacheLookup, beside: CacheLookup, parts: Parts) -> _Items:
-    """Return the items in a key's parts that the key of ``beside`` does not have."""
+    """Return the items in those parts of a key that the key of ``beside`` lacks."""
     items: _Items = {}
     for digest in lookup.parts:
         part = parts.get(digest)
@@ -52,12 +52,12 @@ def _items(lookup: CacheLookup, beside: CacheLookup, parts: Parts) -> _Items:
 def differences(
     before: CacheLookup, after: CacheLookup, parts: Parts, locate: Locate
 ) -> tuple[KeyDifference, ...]:
-    """Describe how two keys differ; differences that explain the rest come first."""
+    """Describe how two keys differ; differences that cause other ones come first."""
     one, other = _items(before, after, parts), _items(after, before, parts)
     inputs = _group(before, "example_inputs", parts), _group(after, "example_inputs", parts)
     names = differing(before, after, parts)
     if sum(component == "system_info" for component, _ in names) > 1:
-        names = [name for name in names if name != ("system_info", "hash")]  # a hash of the others
+        names = [name for name in names if name != ("system_info", "hash")]  # a hash of the other items
     if ("torch_version", "") in names:
         names = [name for name in names if name in one and name in other]  # versions differ in items
     other_inputs = len(inputs[0]) != len(inputs[1])
@@ -81,7 +81,7 @@ def differences(
 
 
 def _graph(before: str, after: str, lookup: CacheLookup, locate: Locate) -> KeyDifference:
-    """Describe the first differing operation of two graphs, with the user's code."""
+    """Describe the first operation in which two graphs differ, with the user's code."""
     old, new, name = words.operations_apart(before, after)
     frame = next((node.frame for node in lookup.nodes if node.name == name), None)
     span = locate(frame) if frame else None
@@ -98,6 +98,6 @@ def _group(lookup: CacheLookup, name: str, parts: Parts) -> tuple[str, ...]:
 
 
 def _code(lookup: CacheLookup, parts: Parts) -> str:
-    """Return the code of the graph that a key belongs to."""
+    """Return the code of the graph in a lookup's key; empty if unknown."""
     alone = (part for digest in lookup.parts if (part := parts.get(digest)) and not part.name)
     return next((text for part in alone for name, _, text in part.items if name == "gm"), "")

@@ -18,11 +18,11 @@ _MOST_LABELS: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class KeyDifference:
-    """A component in which a key differs from the nearest earlier key.
+    """A component in which a key differs from the most similar earlier key.
 
-    ``words`` says so in a clause. ``before`` and ``after`` are short forms of the values; they are empty if
-    torch's texts do not show them. ``span`` is the user's code at the first operation in which two graphs
-    differ.
+    ``words`` is a clause that describes the difference. ``before`` and ``after`` are short forms of the
+    values; they are empty if torch does not log the values. If the graphs differ, ``span`` is the user's code
+    at the first different operation.
     """
 
     name: str
@@ -36,9 +36,10 @@ class KeyDifference:
 class CacheUse:
     """A lookup in a cache for one graph of a function.
 
-    ``reason`` explains a miss in sentences, or a bypass in a clause; ``hint`` advises what to do. ``nearest``
-    is the compilation whose key ``differences`` refer to: among those of the same function and pass, it has
-    the fewest differences. ``of_setting`` is true if a setting causes a bypass, not the graph.
+    ``reason`` explains a miss in sentences, or a bypass in a clause; ``hint`` advises what to do.
+    ``differences`` compare the key with that of the earlier compilation ``nearest``, which has the fewest
+    differences among compilations of the same function and pass. ``of_setting`` is true if a setting, not the
+    graph, causes a bypass.
     """
 
     lookup: CacheLookup
@@ -57,12 +58,12 @@ class CacheUse:
 
     @property
     def cache(self) -> CacheName:
-        """The cache that was used."""
+        """The cache in which the graph was looked up."""
         return self.lookup.cache
 
     @property
     def state(self) -> CacheState:
-        """The outcome: hit, miss, bypass or unsaved."""
+        """The outcome of the lookup: hit, miss, bypass or unsaved."""
         return self.lookup.state
 
     @property
@@ -74,7 +75,7 @@ class CacheUse:
 
     @property
     def sentences(self) -> str:
-        """The outcome and its reason, as sentences."""
+        """The outcome of the lookup and the reason, as sentences."""
         name = CACHE_NAMES[self.cache]
         if self.state == "hit":
             return f"Found in the {name}."
@@ -101,20 +102,20 @@ class CacheCount:
 
 @dataclass(frozen=True, slots=True)
 class CacheUses:
-    """All lookups in caches, in order, or only those of a start with warm caches.
+    """The lookups of a run in the compiler's caches, in order.
 
-    If the program was started again with warm caches, these are only the lookups of that start.
+    If the program was started again with warm caches, only the lookups of that start are included.
     """
 
     uses: tuple[CacheUse, ...] = ()
     sizes: tuple[SizesRemembered, ...] = ()
-    """The profiles of sizes (PGO) that were read or written."""
+    """The profiles of sizes (PGO) that the program read or wrote."""
     parts: Mapping[str, CacheKeyPart] = field(default_factory=dict, compare=False, repr=False)
-    """The parts of keys by digest; empty in a report that need not be compared with another one."""
+    """The parts of keys by digest; empty if the report will not be compared with another report."""
 
     @property
     def counts(self) -> tuple[CacheCount, ...]:
-        """The counts of each cache that was used.
+        """The numbers of hits, misses and bypasses of each cache that was used.
 
         A graph that cannot be stored counts as a bypass.
         """
@@ -133,7 +134,7 @@ class CacheUses:
 
     @property
     def explained(self) -> Mapping[str, tuple[CacheUse, ...]]:
-        """The misses and bypasses whose reason is known, by their sentences."""
+        """The misses and bypasses with a known reason, grouped by their sentences."""
         uses: dict[str, tuple[CacheUse, ...]] = {}
         for use in self.lacking:
             if use.reason:
@@ -152,16 +153,19 @@ class CacheUses:
 
     @property
     def warm(self) -> bool:
-        """Whether the program was started with caches filled by its previous start."""
+        """Whether the program was started with caches that its previous start filled."""
         return any(use.lookup.warm for use in self.uses)
 
     @property
     def stored(self) -> frozenset[str]:
-        """The keys that this process missed, and then stored."""
+        """The keys that this process did not find in a cache, and then stored."""
         return frozenset(use.lookup.key for use in self.uses if use.state == "miss")
 
     def has_others(self, stored: Collection[str]) -> bool:
-        """Return whether a cache had entries at the start with keys not in ``stored``."""
+        """Return whether a cache already had entries when the run started.
+
+        ``stored`` are the keys that the run itself stored: a hit with another key shows such an entry.
+        """
         found = {use.lookup.key for use in self.uses if use.state == "hit"}
         return self.warm or bool(found.difference(stored, ("",)))
 
@@ -169,7 +173,7 @@ class CacheUses:
     def lacking(self) -> tuple[CacheUse, ...]:
         """The misses and bypasses of caches.
 
-        AOTAutograd's are left out where the FX graph cache has the same one.
+        An outcome of the AOTAutograd cache is left out if the FX graph cache has the same outcome and reason.
         """
         said = {(use.compile_id, use.state, _cause(use)) for use in self.uses if use.cache == "fx-graph"}
         return tuple(
@@ -181,7 +185,7 @@ class CacheUses:
 
 
 def labels(uses: Sequence[CacheUse]) -> str:
-    """List the first graphs by their labels, and count the rest."""
+    """List the labels of the first graphs, and the number of further graphs."""
     more = len(uses) - _MOST_LABELS
     return ", ".join(use.label for use in uses[:_MOST_LABELS]) + (f" and {more} more" if more > 0 else "")
 

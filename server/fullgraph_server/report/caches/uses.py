@@ -1,4 +1,4 @@
-"""Cache lookups from facts, misses compared with earlier keys, and the findings."""
+"""Cache lookups from facts, with explanations of misses, and findings about them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ _NOT_PACKED: Final = "The package of precompiled code lacks it: it is compiled w
 def caches_of(facts: FactsByType, places: FactLocator, *, with_keys: bool) -> CacheUses:
     """Collect the lookups in caches.
 
-    Lookups in cold caches count only if no start with warm caches follows. ``with_keys``: keep the parts of
-    keys, which a comparison with another report needs.
+    If the program was started again with warm caches, only lookups of that start are collected.
+    ``with_keys`` keeps the parts of keys, which a comparison with another report needs.
     """
     parts = {fact.digest: fact for fact in facts.of(CacheKeyPart)}
     lookups = facts.of(CacheLookup)
@@ -54,7 +54,10 @@ def caches_of(facts: FactsByType, places: FactLocator, *, with_keys: bool) -> Ca
 
 
 def with_caches(frames: Sequence[FrameReport], caches: CacheUses) -> tuple[FrameReport, ...]:
-    """Return the frames with their graphs' states in the cache that has their code."""
+    """Return the frames with the outcomes of their graphs' lookups.
+
+    They are outcomes in the FX graph cache; for a compilation without any, in the AOTAutograd cache.
+    """
     states: defaultdict[str, list[CacheState]] = defaultdict(list)
     lowered = {use.compile_id for use in caches.uses if use.cache == "fx-graph"}
     for use in caches.uses:
@@ -71,7 +74,7 @@ def with_caches(frames: Sequence[FrameReport], caches: CacheUses) -> tuple[Frame
 def cache_builders(caches: CacheUses, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each function with graphs that a cache bypasses or misses.
 
-    Misses in a cache that was empty are not findings. Bypasses due to a setting make one finding in all.
+    There are no findings on misses in caches that were empty, and a single one on bypasses due to a setting.
     """
     uses: defaultdict[tuple[object, str], list[CacheUse]] = defaultdict(list)
     shows_misses = caches.has_others(caches.stored)
@@ -88,7 +91,10 @@ def cache_builders(caches: CacheUses, places: FactLocator) -> Iterator[FindingBu
 
 
 def without_unproven(report: Report, stored: frozenset[str]) -> Report:
-    """Remove a rank's misses if all its hits are entries that this run ``stored``."""
+    """Remove findings on misses if the caches may have been empty at the start.
+
+    That is so if all hits of the report are entries that this run ``stored``.
+    """
     if report.caches.has_others(stored):
         return report
     return replace(report, findings=tuple(item for item in report.findings if item.kind != "cache-miss"))
@@ -161,7 +167,7 @@ def _miss(uses: Sequence[CacheUse], caches: CacheUses, places: FactLocator) -> F
 
 
 def _lowered(caches: CacheUses) -> Mapping[str, set[CacheState]]:
-    """Map each compilation to the states of its graphs in the FX graph cache."""
+    """Map each compilation to the outcomes of its lookups in the FX graph cache."""
     states: defaultdict[str, set[CacheState]] = defaultdict(set)
     for use in caches.uses:
         if use.cache == "fx-graph":
@@ -189,7 +195,7 @@ def _use(lookup: CacheLookup, earlier: Sequence[CacheLookup], parts: Parts, plac
 
 
 def _compared(use: CacheUse, earlier: Sequence[CacheLookup], parts: Parts, locate: Locate) -> CacheUse:
-    """Explain a miss by the differences from the nearest earlier key."""
+    """Explain a miss by the differences to the most similar earlier key."""
     lookup = use.lookup
     nearest = nearest_key(lookup, earlier, parts)
     before = lookup.warm and not nearest.warm

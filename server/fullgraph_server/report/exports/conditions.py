@@ -26,17 +26,18 @@ _OPPOSITE: Final[dict[type[ast.cmpop], type[ast.cmpop]]] = {
 }
 _Deciding: TypeAlias = ast.If | ast.While | ast.IfExp | ast.Assert
 _CONDITIONS: Final = ("Eq", "Ne", "And", "Or", "Not", "Xor")
-"""Functions of SymPy that are true or false."""
+"""Functions of SymPy whose values are true or false."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportCondition:
     """A condition as the user would write it.
 
-    ``opposite`` is its negation; empty if there is no simple one. ``value`` is the condition as an expression
-    whose truth value nothing needs, if the condition alone decides; else empty. ``reads`` are the variables
-    (empty for none) and the places that read the condition's numbers from tensors. ``unnamed`` are torch's
-    names of numbers that no variable holds.
+    ``opposite`` is the negation of the condition; empty if the negation is not simple. ``value`` is the
+    condition as an expression that can be a tensor or a symbol, for example for ``torch.cond``; empty if more
+    than this condition decides. ``reads`` has, for each number in the condition that is read from a tensor,
+    the variable (empty for none) and the place of the read. ``unnamed`` are torch's names of numbers without
+    a variable.
     """
 
     text: str
@@ -48,7 +49,7 @@ class ExportCondition:
 
 
 def condition_of(problem: ExportProblem, span: Span, places: FactLocator) -> ExportCondition:
-    """Describe the condition of a ``data-dependent`` problem that shows at ``span``."""
+    """Describe the condition of a ``data-dependent`` problem, whose code is ``span``."""
     # A number that a library reads has no place in the user's code.
     reads = [
         (item, places.own_span(item.stack) if places.own(item.stack[-1:]) else None)
@@ -97,7 +98,7 @@ def condition_of(problem: ExportProblem, span: Span, places: FactLocator) -> Exp
 
 
 def _is_number(expression: str) -> bool:
-    """Return whether torch's expression is a number, not a condition."""
+    """Return whether an expression of torch is a number, not a condition."""
     tree = parse_expression(expression)
     if isinstance(tree, ast.Call):
         return not (isinstance(tree.func, ast.Name) and tree.func.id in _CONDITIONS)
@@ -112,9 +113,9 @@ def _written(problem: ExportProblem, names: dict[str, str]) -> str:
 
 
 def _deciding(source: SourceFile, span: Span) -> _Deciding | None:
-    """Return the statement or expression whose condition contains ``span``.
+    """Return the ``if``, ``while`` or ``assert`` whose condition contains ``span``.
 
-    ``None`` if there is none.
+    Return ``None`` if ``span`` is not part of a condition.
     """
     for around in source.nodes_at(span.row):
         if isinstance(around, _Deciding):
@@ -127,9 +128,9 @@ def _deciding(source: SourceFile, span: Span) -> _Deciding | None:
 
 
 def _value(test: ast.expr | None) -> str:
-    """Return a test as a comparison, whose value may be a tensor or a symbol.
+    """Rewrite a test as a comparison, whose value can be a tensor or a symbol.
 
-    Empty if it has none.
+    Return an empty string if that is not possible.
     """
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         inner = test.operand
@@ -150,7 +151,7 @@ def _code(node: ast.expr | None) -> str:
 
 
 def _variable(place: Span | None, places: FactLocator) -> str:
-    """Return the variable that a statement assigns; empty for another statement."""
+    """Return the variable that the statement at a place assigns; empty for none."""
     source = places.workspace.source(place.filename) if place else None
     for node in source.nodes_at(place.row) if source and place else ():
         targets = node.targets if isinstance(node, ast.Assign) else ()

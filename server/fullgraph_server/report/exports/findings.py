@@ -33,7 +33,7 @@ from .refused import refusals
 def export_builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
     """Build a finding for each problem of an export.
 
-    The same problem in two exports is one finding.
+    If several exports have the same problem, there is one finding.
     """
     ended = _ExportFacts(facts, places)
     builders: dict[tuple[str, object, str], FindingBuilder] = {}
@@ -44,7 +44,7 @@ def export_builders(facts: FactsByType, places: FactLocator) -> Iterator[Finding
 
 
 class _ExportFacts:
-    """The exports of a run or a log, by their ids."""
+    """The facts about the exports of a run or a log."""
 
     def __init__(self, facts: FactsByType, places: FactLocator) -> None:
         self._facts = facts
@@ -108,7 +108,7 @@ class _ExportFacts:
         )
 
     def _severity(self, fact: ExportProblem) -> Severity:
-        """Return ``error`` for a problem that ended an export, otherwise ``warning``."""
+        """Return ``error`` for a problem that made an export fail, otherwise ``warning``."""
         failed = self._failed.get(fact.compile_id)
         return "error" if failed and failed.cause == fact.subject else "warning"
 
@@ -166,7 +166,10 @@ class _ExportFacts:
         return failed.text if failed else ""
 
     def _failure(self, fact: ExportFailed) -> Iterator[FindingBuilder]:
-        """Build findings that say why an export failed, unless one of its problems does."""
+        """Build findings on why an export failed.
+
+        There are none if a problem of the export already has a finding that says why.
+        """
         if fact.violations:
             yield from self._violations(fact)
         elif fact.cause or fact.compile_id in self._broken:
@@ -197,9 +200,10 @@ class _ExportFacts:
             )
 
     def _violations(self, fact: ExportFailed) -> Iterator[FindingBuilder]:
-        """Build a finding for each dimension that cannot be dynamic, once for a line.
+        """Build a finding for each line and each dimension that the line restricts.
 
-        Its message has the first of the conditions on that line.
+        If a line restricts a dimension by several conditions, the message has one and the explanation the
+        others.
         """
         told: dict[tuple[str, str, int], list[tuple[SizeViolation, Stack, str]]] = {}
         for violation in fact.violations:
@@ -245,7 +249,7 @@ class _ExportFacts:
 
 
 def _by_line(sizes: Sequence[SizeFact]) -> Iterator[SizeFact]:
-    """Yield one condition for each line, preferably a specialization, else the first."""
+    """Yield one fact for each line: a specialization if there is one, else the first."""
     chosen: dict[object, SizeFact] = {}
     for fact in sizes:
         if not fact.stack or not sources_of(fact):

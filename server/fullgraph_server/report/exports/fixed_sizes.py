@@ -1,4 +1,4 @@
-"""Calls in the source that pass a size as a number, though it should be dynamic."""
+"""Calls in the source with a constant for a size that should be dynamic."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LONGEST: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class SizeCode:
-    """The code that specializes a size to a number.
+    """The code that specializes a size to a constant.
 
-    ``call`` is the part that contains the number, ``.view(4, -1)``; empty if there is none. ``alone`` is true
-    for an operation on a single tensor.
+    ``call`` is the call that contains the constant, as in ``.view(4, -1)``; empty if there is no such call.
+    ``alone`` is true for an operation on a single tensor.
     """
 
     call: str = ""
@@ -42,7 +42,7 @@ def size_code(stack: Stack, value: str, places: FactLocator) -> SizeCode:
 
 
 def _writes(call: ast.Call, value: str) -> bool:
-    """Return whether a call takes sizes as arguments, and one of them is this number."""
+    """Return whether a call takes sizes as arguments, one of which is ``value``."""
     parts = (part for item in call.args for part in (item.elts if isinstance(item, ast.Tuple) else (item,)))
     is_given = any(isinstance(part, ast.Constant) and str(part.value) == value for part in parts)
     return is_given and called(call) in (*_OF_ONE_TENSOR, *_MAKING)

@@ -1,7 +1,7 @@
 """Sizes that are marked as dynamic, but that the code restricts or specializes.
 
-``torch.export`` rejects them because of their ``Dim``, ``torch.compile`` because of ``mark_dynamic``; both
-with the same message (``produce_guards`` in ``torch/fx/experimental/symbolic_shapes.py``).
+The mark is a ``Dim`` for ``torch.export``, or a call of ``mark_dynamic`` for ``torch.compile``. Both raise an
+error with the same message (``produce_guards`` in ``torch/fx/experimental/symbolic_shapes.py``).
 """
 
 from __future__ import annotations
@@ -32,11 +32,14 @@ INPUTS: Final = "L['flat_args']"
 """Dynamo's source for the inputs of a strict export."""
 _SHAPE: Final = ".shape["
 _OF_NAMES: Final = f"{ascii_letters}{digits}_.[]"
-"""The characters of the expression for a tensor."""
+"""The characters that torch's expression for a tensor can contain."""
 
 
 def refused_marks(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each rejected mark, on the line that needs the number."""
+    """Build a finding for each rejected ``mark_dynamic``.
+
+    The finding is on the line that restricts or specializes the size.
+    """
     sizes = [fact for fact in facts.all if isinstance(fact, (ShapeGuard, Specialization))]
     for fact in facts.of(CompileFailure):
         for violation in fact.violations:
@@ -61,7 +64,10 @@ def refused_marks(facts: FactsByType, places: FactLocator) -> Iterator[FindingBu
 
 
 def code_behind(violation: SizeViolation, sizes: Sequence[SizeFact]) -> SizeFact | None:
-    """Find the guard or specialization of the compilation behind a violation."""
+    """Find the guard or specialization that a violation is about; ``None`` if unknown.
+
+    ``sizes`` are the guards and specializations of the compilation.
+    """
     of_size = [fact for fact in sizes if _is_of(violation.source, sources_of(fact))]
     if violation.value:
         constants = [fact for fact in sizes if isinstance(fact, Specialization)]
@@ -77,31 +83,31 @@ def code_behind(violation: SizeViolation, sizes: Sequence[SizeFact]) -> SizeFact
 
 
 def sources_of(fact: SizeFact) -> tuple[str, ...]:
-    """List torch's expressions for the sizes in a condition."""
+    """Return torch's expressions for the sizes in a guard or specialization."""
     if isinstance(fact, Specialization):
         return fact.sources
     return tuple(symbol.source for symbol in fact.symbols if symbol.source)
 
 
 def source_of(fact: SizeFact) -> str:
-    """Return torch's expression for the first size in a condition.
+    """Return torch's expression for the first size in a guard or specialization.
 
-    Empty if there is none.
+    Return an empty string if no size has an expression.
     """
     return next(iter(sources_of(fact)), "")
 
 
 def written(fact: SizeFact) -> str:
-    """Return the assumption about a size, written like the user's code."""
+    """Return the condition of a guard or specialization, written as in user code."""
     if isinstance(fact, Specialization):
         return f"{written_size(source_of(fact)) or fact.symbol} == {fact.value}"
     return written_condition(fact.expression, fact.symbols)
 
 
 def _is_of(source: str, others: Sequence[str]) -> bool:
-    """Return whether a size is in ``others``.
+    """Return whether a size is in ``others``, given torch's expressions.
 
-    Dynamo has one source for all inputs of an export.
+    In a strict export, Dynamo has the same expression for all inputs: there, only dimensions are compared.
     """
     dimension = source.rpartition(".")[2]
     return any(
@@ -115,7 +121,7 @@ def _of_any_input(condition: str) -> str:
 
 
 def condition_text(violation: SizeViolation) -> str:
-    """Return the condition that some marked sizes violate, written like user code."""
+    """Return the condition of a violation, written as in user code."""
     written = written_guard(violation.condition)
     tree = comparison_of(written)
     return ast.unparse(tree) if tree else written

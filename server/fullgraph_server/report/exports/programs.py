@@ -30,7 +30,7 @@ def exported_programs(facts: FactsByType, places: FactLocator) -> tuple[Exported
 
 
 def _sizes(fact: ProgramExported) -> Iterator[str]:
-    """Yield the ranges of sizes as conditions, for sizes that have a name in the code."""
+    """Yield the range of each size that has a name in user code: ``2 <= x.shape[0]``."""
     for item in fact.ranges:
         if name := written_size(item.symbol.source):
             yield _range(name, item)

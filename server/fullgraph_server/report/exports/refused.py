@@ -1,4 +1,4 @@
-"""Errors in which ``torch.export`` rejects ``dynamic_shapes``: title and advice."""
+"""Titles and advice for errors with which ``torch.export`` rejects dynamic shapes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Final
 from ...text import exports
 
 _CONFLICTS: Final = "Found the following conflicts between user-specified ranges and inferred ranges"
-"""``make_constraints`` in ``torch/_export/non_strict_utils.py`` (2.11 to 2.15); one line for each follows."""
+"""The text before the conflicts (``make_constraints`` in ``_export/non_strict_utils.py``, 2.11 to 2.15)."""
 _CONSTANT: Final = re.compile(
     r"Dim\.DYNAMIC\([^)\n]{0,80}\), but (?:export 0/1 specialized due to hint of (?P<example>\d{1,20})"
     r"|tracing inferred a static shape of (?P<inferred>\d{1,20})) for dimension (?P<size>[^\n]{1,300})\.$"
@@ -32,7 +32,7 @@ _INPUT: Final = re.compile(r"^inputs\['(\w+)'\]")
 class RefusedShapes:
     """A problem with ``dynamic_shapes``.
 
-    ``about_sizes`` if a size contradicts its mark.
+    ``about_sizes`` says that the code contradicts a size that ``dynamic_shapes`` marks.
     """
 
     title: str
@@ -41,9 +41,9 @@ class RefusedShapes:
 
 
 def refusals(message: str) -> Iterator[RefusedShapes]:
-    """Yield the problems with ``dynamic_shapes`` in an error's message.
+    """Yield the problems with ``dynamic_shapes`` that an error's message reports.
 
-    Nothing for other errors.
+    Messages of other errors yield nothing.
     """
     if found := _KEYS.search(message):
         arguments, keys = _names(found["arguments"]), _names(found["keys"])
@@ -69,7 +69,7 @@ def _written(size: str) -> str:
 
 
 def _bounds(text: str) -> tuple[str, str]:
-    """Split a range into its bounds; a bound is empty if the range has none."""
+    """Split a range into lower and upper bound; a missing bound is empty."""
     low, high = (part.strip() for part in text.partition(",")[::2])
     return ("" if low == "None" else low, "" if high in ("None", "int_oo") else high)
 

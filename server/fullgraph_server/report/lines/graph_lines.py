@@ -1,4 +1,4 @@
-"""The graphs that each user statement is in, and statements that ran eagerly."""
+"""The graphs of each statement of user code, and statements that ran eagerly."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..source_locator import FactLocator, UserFunction
 
 
 def graph_lines(facts: Sequence[Fact], places: FactLocator) -> tuple[GraphLines, ...]:
-    """Return statements in graphs, at breaks and in eager functions, sorted by place."""
+    """Return statements in graphs, at breaks or in eager functions, sorted by place."""
     statements = _StatementCollector(places.workspace)
     for graph, captured in _graphs(facts, places):
         for each in captured:
@@ -45,8 +45,8 @@ def graph_lines(facts: Sequence[Fact], places: FactLocator) -> tuple[GraphLines,
 def _graphs(
     facts: Iterable[Fact], places: FactLocator
 ) -> Iterator[tuple[NumberedGraph, list[GraphCaptured]]]:
-    """Yield each frame's graphs as one numbered graph, in the order of the program."""
-    # torch reports a compilation twice if it repeats the attempt: the last report counts.
+    """Yield a numbered graph for each frame, with the graphs of its compilations."""
+    # torch reports a compilation twice if the first attempt fails: the last report counts.
     captured = {fact.compile_id: fact for fact in facts if isinstance(fact, GraphCaptured)}
     limited = {frame_of(fact.compile_id) for fact in facts if isinstance(fact, RecompileLimit)}
     frames: dict[str, list[str]] = {}
@@ -59,7 +59,7 @@ def _graphs(
 
 
 def _given_up(facts: Iterable[Fact]) -> dict[str, str]:
-    """Map each compilation whose whole frame runs eagerly to the reason."""
+    """Map each compilation whose frame runs eagerly as a whole to the reason."""
     reasons: dict[str, str] = {}
     for fact in facts:
         if isinstance(fact, FrameSkipped) or (isinstance(fact, GraphBreak) and fact.skips_frame):
@@ -97,9 +97,9 @@ def _as_one(lines: Sequence[GraphLines]) -> GraphLines:
 
 @dataclass(slots=True)
 class _StatementGraphs:
-    """A statement's graphs, and the reasons why it ran eagerly.
+    """The graphs of a statement, and the reasons why the statement ran eagerly.
 
-    Both are in order and without duplicates.
+    The graphs are by number. Both mappings are in order.
     """
 
     graphs: dict[int, NumberedGraph] = field(default_factory=dict)
@@ -107,7 +107,7 @@ class _StatementGraphs:
 
 
 class _StatementCollector:
-    """The user's statements with graphs and reasons; a row is looked up only once."""
+    """A collector of statements of user code, with graphs and reasons."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -115,14 +115,14 @@ class _StatementCollector:
         self._statements: dict[Span, _StatementGraphs] = {}
 
     def eager_body(self, function: UserFunction, reason: str, first_row: int) -> None:
-        """Record that all statements of a function from a row on ran eagerly."""
+        """Record that the statements of a function from ``first_row`` on ran eagerly."""
         source = self._workspace.own_source(function.filename)
         for span in body_spans(source, function.row, function.name) if source else ():
             if span.row >= first_row:
                 self._of(span).reasons[reason] = None
 
     def all(self) -> Iterator[GraphLines]:
-        """Yield the statements sorted by place; statements that share a line are merged."""
+        """Yield the statements sorted by place; statements on the same line are merged."""
         by_place: dict[Span, _StatementGraphs] = {}
         last: Span | None = None
         for span in sorted(self._statements, key=lambda span: (span.filename, span.row, span.column)):
@@ -138,7 +138,7 @@ class _StatementCollector:
             yield GraphLines((span,), tuple(own.graphs.values()), tuple(own.reasons))
 
     def at(self, frame: StackFrame) -> _StatementGraphs | None:
-        """Return the statement at a place; ``None`` outside of the user's files."""
+        """Return the statement at a frame; ``None`` outside of the user's files."""
         key = (frame.filename, frame.row)
         if key not in self._rows:
             source = self._workspace.own_source(frame.filename)

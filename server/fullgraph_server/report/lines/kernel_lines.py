@@ -1,9 +1,9 @@
 """Operations of the user's code that each line of a kernel computes.
 
-TorchInductor does not record this. A line that assigns a temporary value calls a function of Triton or C++,
-or applies an operator. Only a few of torch's operations are lowered to each of these
-(``torch/_inductor/codegen/triton.py`` and ``cpp.py``; decompositions have replaced the rest before). Those
-among the operations of the launch are the candidates for the line; usually there is one.
+TorchInductor does not record which line computes which operation. A line that assigns a temporary value calls
+a function of Triton or C++, or applies an operator. Only a few of torch's operations are lowered to the same
+function or operator (``torch/_inductor/codegen/triton.py`` and ``cpp.py``; decompositions replace other
+operations before). If the launch has such an operation, the line may compute it; usually there is only one.
 """
 
 from __future__ import annotations
@@ -59,13 +59,16 @@ _SEVERAL: dict[str, frozenset[str]] = {
         "cast": "convert_element_type _to_copy",
     }.items()
 }
-"""The operations that are lowered to a function or operator, if not only the one of the same name."""
+"""The operations that are lowered to a function or operator.
+
+A function that is not listed computes only the operation of the same name.
+"""
 
 
 def lines_of(launches: Sequence[KernelLaunch]) -> Iterator[tuple[int, tuple[LoweredOperation, ...]]]:
-    """Yield rows of a kernel that compute, each with operations it may compute.
+    """Yield the rows of a kernel with the operations that they may compute.
 
-    Rows are counted from 1.
+    Rows are counted from 1. Rows without such an operation are left out.
     """
     operations = list(dict.fromkeys(operation for launch in launches for operation in launch.operations))
     for row, line in enumerate(launches[0].source.splitlines(), 1):
@@ -76,7 +79,7 @@ def lines_of(launches: Sequence[KernelLaunch]) -> Iterator[tuple[int, tuple[Lowe
 
 
 def _computed(line: str) -> Iterator[str]:
-    """Yield the names of torch's operations that a line may be lowered from."""
+    """Yield the names of torch's operations that a line may compute."""
     assigned = _ASSIGNMENT.match(line)
     if assigned is None:
         return

@@ -1,4 +1,4 @@
-"""Tensors that variables hold: at each assignment, those of each compilation."""
+"""Tensors that variables hold, by assignment and compilation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..model import HeldTensors, TensorName
 
 @dataclass(slots=True)
 class _AssignedTensors:
-    """An assignment target, with the tensors assigned to it in each compilation."""
+    """An assignment target, with the tensors that each compilation assigns to it."""
 
     target: AssignmentTarget
     held: dict[str, list[NamedTensor]] = field(default_factory=dict)
@@ -53,11 +53,11 @@ def _target(tensor: NamedTensor, workspace: Workspace) -> AssignmentTarget | Non
 
 
 def _name(place: _AssignedTensors, named: Mapping[str, TensorsNamed]) -> TensorName | None:
-    """Return the tensors to show at a place.
+    """Return the tensors to show at an assignment target.
 
-    ``None`` if it also got a value that is not a tensor.
+    Return ``None`` if the newest compilation of a frame also assigns a value that is not a tensor.
     """
-    # A recompilation replaces earlier ones of its frame; several frames can run the same code.
+    # A recompilation replaces earlier compilations of the frame; several frames can run the same code.
     newest = {frame_of(compile_id): compile_id for compile_id in place.held}
     held = {
         compile_id: HeldTensors(compile_id, tuple(tensors), named[compile_id].symbols)

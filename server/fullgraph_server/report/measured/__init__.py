@@ -1,6 +1,6 @@
-"""Where measured calls of compiled functions spend time and memory.
+"""The time and memory of measured calls of compiled functions, by cause.
 
-- ``model``: the measured speed, its parts and causes, as dataclasses
+- ``model``: dataclasses of the measured speed: parts of the time, causes
 - ``speed``: the parts of the time, and the verdict in one sentence
 - ``causes``: the causes of the time, by line
 - ``memory``: the lines that hold memory at the peak

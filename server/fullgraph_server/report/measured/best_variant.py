@@ -1,4 +1,4 @@
-"""The best of several ways to compile for a goal, and the sentence about it."""
+"""The best of several ways to compile a program for a goal, with a sentence."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from fullgraph_compiler.facts import VariantMeasured, VariantName
 from ...text.durations import duration, percent
 
 Goal: TypeAlias = Literal["latency", "throughput", "start"]
-"""The time to optimize: of one call, of calls in a row, or of the compiler at the first start."""
+"""The time to optimize: of a single call, of calls in a row, or of the compiler at the first start."""
 
 GOALS: Final[tuple[Goal, ...]] = ("latency", "throughput", "start")
 
@@ -24,16 +24,16 @@ LABELS: Final[dict[VariantName, str]] = {
     "dynamic": "dynamic=True",
 }
 _ALIKE: Final = 1.03
-"""Ratio up to which times of calls count as equal, since memory addresses differ in each process."""
+"""The ratio up to which times of calls count as equal; they vary by process with the memory addresses."""
 _ALIKE_START: Final = 1.15
-"""The same for starts, each of which is measured only once."""
+"""The ratio up to which times of starts count as equal; each start is measured only once."""
 
 
 @dataclass(frozen=True)
 class BestVariant:
     """The best variant to compile a program.
 
-    ``alike`` are all variants, itself included, that differ from it only within the noise.
+    ``alike`` are the variants that do not differ by more than the noise, including ``variant``.
     """
 
     variant: VariantMeasured
@@ -56,9 +56,9 @@ def best_for(variants: Sequence[VariantMeasured], goal: Goal) -> BestVariant | N
 
 
 def advice(variant: VariantMeasured) -> list[str]:
-    """Return the lines of code that compile a program in this way.
+    """Return the lines of code that compile a program as in a variant.
 
-    None for the unchanged program.
+    There are no lines for the unchanged program.
     """
     match variant.variant:
         case "as-is":
@@ -94,9 +94,10 @@ def _are_alike(fastest: VariantMeasured, other: VariantMeasured, goal: Goal) -> 
 
 
 def _simplest(variant: VariantMeasured, alike: Sequence[VariantMeasured], goal: Goal) -> tuple[bool, float]:
-    """Return the sort key of equal variants: the unchanged one first.
+    """Return the sort key for variants that are equal for a goal.
 
-    It is not first if another one starts faster (or runs faster, if the goal is the start).
+    They are sorted by their start times; if the goal is the start, by the times of calls. The unchanged
+    program comes first unless another variant is clearly faster in this.
     """
     other: Goal = "latency" if goal == "start" else "start"
     least = min(_seconds(item, other) for item in alike)

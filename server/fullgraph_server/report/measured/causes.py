@@ -1,4 +1,4 @@
-"""Causes of the time of compiled calls: its parts, their lines, possible gains."""
+"""Causes of the time of compiled calls: lines of user code and possible gains."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ _WELL_USED = 0.5
 """The share of the machine's limit above which a kernel has little to gain."""
 
 _RETURNED = 32 << 20
-"""Allocations of this many bytes are always new memory (``M_MMAP_THRESHOLD``, mallopt(3))."""
+"""Bytes from which an allocation is always new memory (``M_MMAP_THRESHOLD``, mallopt(3))."""
 _SMALL = 1 << 20
-"""Bytes that a kernel moves; below this, starting it and distributing it to threads takes the time."""
+"""Bytes that a kernel moves; with fewer, most of its time is for starting and distributing it to threads."""
 
 _FUNCTION = re.compile(
     r"aten\.(?:a?(?:sin|cos|tan)h?|atan2|exp(?:2|m1)?|log(?:2|10|1p)?|erf(?:c|inv)?|sigmoid|silu|softplus|mish"
     r"|gelu|lgamma|digamma|(?:_log)?_softmax|logsumexp)"
 )
-"""Operators of lowered graphs that take many instructions for each number, such as a sine."""
+"""Operators of lowered graphs that take many instructions for each number, for example a sine."""
 _NUMBER_BYTES = 4
 
 _MEMORY, _COMPUTING = "memory bandwidth", "computing speed"
-"""The limits that can bound a kernel, in words."""
+"""Names of the limits that can bound a kernel."""
 
 _COPYING = ("prims.device_put", "aten._to_copy", "aten.copy")
 """Operators of lowered graphs that may copy to another device."""
@@ -70,7 +70,7 @@ _ON_THE_DEVICE = "Avoid the copy: create tensors on the GPU, and read results le
 
 
 class SpeedCauses:
-    """The causes of the time of a measured call, from the facts of the same run."""
+    """The causes of the time of a measured call, from the facts of its run."""
 
     def __init__(
         self,
@@ -92,7 +92,7 @@ class SpeedCauses:
         self._uses = [self._use(part) for part in measured.parts if part.kind == "kernel"]
 
     def all(self) -> tuple[SpeedCause, ...]:
-        """Return the causes, the one with the largest possible gain first."""
+        """Return the causes, those with the largest possible gain first."""
         measured, parts = self._measured, self._measured.parts
         causes = [
             *self._compiling(measured),
@@ -106,7 +106,7 @@ class SpeedCauses:
         return tuple(sorted(causes, key=lambda cause: -cause.gain))
 
     def bounds(self) -> dict[str, float]:
-        """Return the least seconds of a call's kernels on this machine, by their limits."""
+        """Return the least seconds of a call's kernels, by the limit that bounds them."""
         times: dict[str, float] = defaultdict(float)
         for use in self._uses:
             if use.least is not None:
@@ -125,7 +125,10 @@ class SpeedCauses:
         return tuple(sorted(uses, key=lambda use: -use.seconds))
 
     def is_between(self, part: TimePart) -> bool:
-        """Return whether a part is the time of code that a graph break leaves uncompiled."""
+        """Return whether a part is time of code that is uncompiled due to a graph break.
+
+        Code that is uncompiled due to a recompile limit counts, too.
+        """
         return part.kind == "frame" and (
             part.compile_id in self._breaks or (not part.compile_id and bool(self._eager()))
         )
@@ -159,7 +162,7 @@ class SpeedCauses:
             if found is None:
                 continue
             span = self._places.place(found.stack, found.compile_id).span
-            # Without the break its kernels would be in the previous graph, which may need one launch less.
+            # Without the break, these kernels would be in the previous graph, which saves about one launch.
             is_launch = part.kind == "launch"
             times[span] += part.seconds / max(kernels[part.compile_id], 1.0) if is_launch else part.seconds
             of_break.setdefault(span, found)
@@ -178,9 +181,9 @@ class SpeedCauses:
             yield SpeedCause("break", seconds, seconds, words, hint, span)
 
     def _break_of(self, part: TimePart) -> GraphBreak | RecompileLimit | None:
-        """Return the graph break or limit that causes a part of the time.
+        """Return the graph break or recompile limit that causes a part of the time.
 
-        ``None`` if none does.
+        Return ``None`` if the part has another cause.
         """
         if part.kind == "frame":
             eager = self._eager()
@@ -254,7 +257,7 @@ class SpeedCauses:
             yield SpeedCause("kernel", use.seconds, use.seconds - use.least, words, hint, use.span)
 
     def _use(self, part: TimePart) -> _KernelUse:
-        """Return the time of a kernel, with the least time that it would need."""
+        """Return the time of a kernel, with the least time on this machine if known."""
         code = self._codes.get(part.filename)
         kernels = [kernel for kernel in code.kernels if _is(kernel, part.name)] if code else []
         span = next(filter(None, (self._places.own_span(stack) for k in kernels for stack in k.stacks)), None)
@@ -267,7 +270,7 @@ class SpeedCauses:
         computed = sum(_computing_seconds(kernel, machine) for kernel in kernels)
         known = [cost.seconds for cost in costs if cost and cost.seconds]
         least = sum(known) if len(known) == len(costs) else max(moved, computed)
-        # A part covers all launches of a kernel in one call, in which a graph may run more than once.
+        # A part covers all launches of a kernel in one call, and a call can run a graph more than once.
         runs = part.count / len(kernels) if kernels else 1.0
         limit = _MEMORY if least <= moved * 1.01 else _COMPUTING
         moved_bytes = sum(cost.read + cost.written for cost in costs if cost) * runs
@@ -286,9 +289,9 @@ class SpeedCauses:
             yield SpeedCause("copy", part.seconds, part.seconds, words, _ON_THE_DEVICE, span)
 
     def _copied_at(self, part: TimePart) -> Span | None:
-        """Return the user's code in a graph that copies between devices.
+        """Return the user code of the first operation that copies between devices.
 
-        ``None`` if there is none.
+        Return ``None`` if the graph of the part has no such operation.
         """
         code = self._codes.get(part.filename)
         nodes = (node for node in code.nodes if node.operator in _COPYING) if code else iter(())
@@ -296,17 +299,17 @@ class SpeedCauses:
         return next(filter(None, map(self._places.own_span, stacks)), None)
 
     def _name(self, compile_id: str) -> str:
-        """Name a function of the user.
+        """Return the name of a compiled function of the user.
 
-        Empty for the frame that Dynamo puts around a library's module.
+        Return an empty string for the frame in which Dynamo wraps a library's module.
         """
         is_own = self._places.own_span(self._places.own_frame(compile_id)) is not None
         return self._places.name_of(compile_id) if is_own else ""
 
     def _frames_after_breaks(self) -> dict[str, GraphBreak]:
-        """Map each frame that exists only because of a graph break to that break.
+        """Map each frame that is compiled separately due to a graph break to the break.
 
-        Such frames are resume functions, and functions that uncompiled code calls because of a break.
+        Such frames are resume functions, and functions called by code that a break leaves uncompiled.
         """
         started = self._facts.by_compile_id(FrameStarted)
         calls = {
@@ -345,7 +348,7 @@ class SpeedCauses:
 
 @dataclass(frozen=True, slots=True)
 class LibraryUse:
-    """A library function: its seconds in a call, and how often it runs, if known."""
+    """A library function: its seconds in a call, and the number of runs if known."""
 
     name: str
     seconds: float
@@ -354,10 +357,10 @@ class LibraryUse:
 
 @dataclass(frozen=True, slots=True)
 class _KernelUse:
-    """The seconds of a kernel in a call, and the least that its ``limit`` allows.
+    """The ``seconds`` of a kernel in a call, and the ``least`` possible seconds.
 
-    ``least`` is ``None`` if unknown. ``moved`` are the bytes that the kernel reads and writes, ``operator``
-    is its name in the profiler.
+    ``least`` is ``None`` if unknown; ``limit`` names what bounds it. ``moved`` are the bytes that the kernel
+    reads and writes, ``operator`` is the kernel's name in the profiler.
     """
 
     name: str
@@ -371,7 +374,7 @@ class _KernelUse:
 
     @property
     def share(self) -> str:
-        """The share of its limit that the kernel reaches."""
+        """The share of the machine's limit that the kernel reaches: ``40 %``."""
         share = (self.least or 0.0) / self.seconds
         return "less than 1 %" if share < 0.01 else percent(share)
 
@@ -384,13 +387,13 @@ def _by_compile_id(parts: Iterable[TimePart]) -> dict[str, float]:
 
 
 def _memory_seconds(cost: Cost, machine: MachineMeasured) -> float:
-    """Return the least seconds that reading and writing the memory of a launch takes."""
+    """Return the least seconds for reading and writing the memory of a launch."""
     is_fresh = machine.fresh and cost.written >= _RETURNED
     return cost.read / machine.bandwidth + cost.written / (machine.fresh if is_fresh else machine.bandwidth)
 
 
 def _computing_seconds(kernel: Kernel, machine: MachineMeasured) -> float:
-    """Return the least seconds of computing: matrix products, functions like sines."""
+    """Return the least seconds for a launch's matrix products and slow functions."""
     cost = kernel.cost
     if cost is None:
         return 0.0
@@ -401,7 +404,7 @@ def _computing_seconds(kernel: Kernel, machine: MachineMeasured) -> float:
 
 
 def _is(kernel: Kernel, name: str) -> bool:
-    """Return whether a kernel has this name, or is a call of this operator."""
+    """Return whether a name in the profiler is a kernel, or the operator it calls."""
     if not name.startswith("aten::"):
         return kernel.name == name
     words = kernel.name.removeprefix("torch.ops.").removeprefix("extern_kernels.").split(".")

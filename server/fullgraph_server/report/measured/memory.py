@@ -1,4 +1,4 @@
-"""Memory at the peak of compiled calls, by the user's code that allocates it."""
+"""Memory at the peak of compiled calls, by the user code that allocates it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .model import HeldMemory
 
 
 def held_memory(memory: MemoryMeasured, facts: FactsByType, places: FactLocator) -> Iterator[HeldMemory]:
-    """Yield the memory that each piece of the user's code holds, the largest first."""
+    """Yield the memory that each place in user code holds, the largest first."""
     codes = {fact.filename: fact for fact in facts.of(CodeGenerated)}
     sizes: dict[Span, int] = defaultdict(int)
     for held in memory.held:
@@ -29,7 +29,7 @@ def held_memory(memory: MemoryMeasured, facts: FactsByType, places: FactLocator)
 
 
 def _written_by(held: MemoryHeld, code: CodeGenerated | None) -> Kernel | None:
-    """Return the first kernel that takes the buffer which a row of the code allocates."""
+    """Return the first kernel with an argument that a row of the code allocates."""
     lines = code.text.splitlines() if code else []
     if code is None or held.row > len(lines):
         return None

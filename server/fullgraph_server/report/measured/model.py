@@ -18,7 +18,7 @@ TimeKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class SpeedPart:
-    """A part of the time of a compiled call: its seconds, and its share of the whole."""
+    """A part of the time of a compiled call, in seconds and as a share of the call."""
 
     kind: TimeKind
     label: str
@@ -34,10 +34,10 @@ CauseKind: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class SpeedCause:
-    """A cause that takes ``seconds`` of a call; removing it saves up to ``gain``.
+    """A cause of a call's time: it takes ``seconds``, and can save ``gain`` seconds.
 
-    ``gain`` is in seconds, too. ``message`` describes the cause, ``hint`` advises what to do; ``span`` is the
-    user's code at it.
+    ``gain`` is the most that removing the cause saves. ``message`` describes the cause, ``hint`` advises what
+    to do; ``span`` is the user code with the cause.
     """
 
     kind: CauseKind
@@ -55,7 +55,7 @@ class SpeedCause:
 
 @dataclass(frozen=True, slots=True)
 class HeldMemory:
-    """Bytes that results of code at ``span`` use at the peak of a compiled call."""
+    """Bytes that results of the code at ``span`` use at the peak of a compiled call."""
 
     size: int
     span: Span
@@ -68,7 +68,7 @@ class HeldMemory:
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSpeed:
-    """The measured speed of compiled calls: parts of the time, causes by their gain.
+    """The measured speed of compiled calls, with the parts and causes of the time.
 
     The causes with the largest gain come first.
     """
@@ -82,7 +82,7 @@ class MeasuredSpeed:
     machine: MachineMeasured | None = None
     memory: MemoryMeasured | None = None
     held: tuple[HeldMemory, ...] = ()
-    """The memory in use at the peak by line, the largest first."""
+    """The memory in use at the peak, by place in user code, the largest first."""
 
     @property
     def telling_causes(self) -> list[SpeedCause]:

@@ -1,4 +1,4 @@
-"""The measured speed of compiled calls: a verdict, parts of the time, its causes."""
+"""The measured speed of compiled calls: a verdict, and the parts of the time."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ _LITTLE: Final = 0.15
 _LITTLE_MEMORY: Final = 1 << 20
 """Bytes below which memory is not reported."""
 _ENOUGH: Final = 0.6
-"""The fraction of a call's time that kernels must take for the verdict to be about them."""
+"""The fraction of a call's time that kernels must take for the verdict to be about kernels."""
 
 
 def measured_speed(
     facts: FactsByType, places: FactLocator, recompilations: RecompileIndex
 ) -> MeasuredSpeed | None:
-    """Return the speed that a run measured; ``None`` if the run did not measure it."""
+    """Return the speed that a run measured; ``None`` if the run measured no speed."""
     measured = facts.last(SpeedMeasured)
     if measured is None:
         return None
@@ -86,7 +86,7 @@ def speed_words(measured: SpeedMeasured) -> str:
 
 
 def _gravest(causes: Sequence[SpeedCause], measured: SpeedMeasured) -> list[SpeedCause]:
-    """Return the causes of the kind with the largest gain; none if its gain is small."""
+    """Return the causes of the kind with the largest gain; empty if the gain is small."""
     kinds: dict[str, list[SpeedCause]] = defaultdict(list)
     for cause in causes:
         kinds[cause.kind].append(cause)
@@ -110,7 +110,7 @@ def _verdict(measured: SpeedMeasured, why: str) -> str:
 def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts: Sequence[SpeedPart]) -> str:
     """Describe a cause.
 
-    ``gain`` is the seconds to save without all causes of its kind.
+    ``gain`` are the seconds that removing all causes of the same kind would save.
     """
     shares = {part.kind: part.share for part in parts}
     kind: TimeKind = {"break": "between", "cudagraph": "launch"}.get(cause.kind, cause.kind)  # type: ignore[assignment]
@@ -121,7 +121,7 @@ def _cause_words(cause: SpeedCause, gain: float, measured: SpeedMeasured, parts:
     most = measured.compiled / (measured.compiled - gain) if gain < measured.compiled else 0.0
     such = "it" if gain == cause.gain else "all of these"
     without = f" Without {such}, a call would be up to {most:.1f} × as fast."
-    # Without a break, two graphs become one, whose time is unknown: kernels may fuse.
+    # Without a break, two graphs become one, whose time is unknown since kernels can be fused.
     is_told = cause.kind != "break" and 0 < most < 100
     return f"{where}{cause.at}{cause.message}.{without if is_told else ''}"
 
@@ -144,9 +144,9 @@ def _at_its_limit(measured: SpeedMeasured, parts: Sequence[SpeedPart], causes: S
 
 
 def _library_words(library: Sequence[LibraryUse]) -> str:
-    """Name the slowest library function; say if compiling leaves all calls unchanged.
+    """Name the slowest library function, and say if compiling changes no such call.
 
-    They are unchanged if compiled calls run each function as often as eager calls.
+    That is so if compiled calls run each library function as often as eager calls.
     """
     name = f"`{library[0].name}`"
     is_equal = all(use.counted and use.counted.compiled == use.counted.eager for use in library)
@@ -154,10 +154,13 @@ def _library_words(library: Sequence[LibraryUse]) -> str:
 
 
 def _more_often(library: Sequence[LibraryUse], measured: SpeedMeasured) -> str:
-    """Name a library function that compiled calls run more often, if its time matters."""
+    """Name a library function that takes long and that compiled calls run more often.
+
+    The text is empty if there is no such function.
+    """
     for use in library:
         counted = use.counted
-        # A function that uncompiled calls never run may replace another one, so it is not counted.
+        # A function that uncompiled calls never run may replace another function, and does not count.
         if counted is not None and counted.compiled > counted.eager > 0:
             if use.seconds < _LITTLE * measured.compiled:
                 continue
@@ -171,9 +174,9 @@ def _times(count: float) -> str:
 
 
 def memory_words(speed: MeasuredSpeed) -> str:
-    """Describe the memory of compiled and uncompiled calls, and its largest holder.
+    """Describe the memory of compiled and uncompiled calls, and which line holds most.
 
-    Empty if unknown.
+    The text is empty if the memory is small or unknown.
     """
     memory = speed.memory
     if memory is None or memory.compiled < _LITTLE_MEMORY:
@@ -186,7 +189,7 @@ def memory_words(speed: MeasuredSpeed) -> str:
 
 
 def outside_words(measured: SpeedMeasured) -> str:
-    """Describe the time between calls; empty if it is less than that of a call."""
+    """Describe the time between calls; empty if a call takes more time."""
     if measured.outside < measured.compiled:
         return ""
     of_optimizer = f", {duration(measured.optimizer)} of it in optimizer steps" if measured.optimizer else ""

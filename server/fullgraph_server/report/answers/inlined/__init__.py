@@ -1,5 +1,5 @@
 """Functions whose decorators have no effect when Dynamo inlines them.
 
 - ``cached``: functions whose cache Dynamo ignores
-- ``nested``: compiled functions that lose their options in compiled code
+- ``nested``: compiled functions whose options Dynamo ignores when compiled code calls them
 """

@@ -1,4 +1,4 @@
-"""Cached functions that run in every call of a graph.
+"""Cached functions whose operations run in every call of a graph.
 
 Dynamo ignores ``functools.lru_cache`` and ``functools.cache``.
 """
@@ -29,9 +29,9 @@ _MEANING: Final = (
 
 
 def cached_builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each cached function whose operations are in graphs.
+    """Build a finding for each cached function whose operations are in a graph.
 
-    The finding is on the function's first call there.
+    The finding is on the first call of the cached function in the traced code.
     """
     builders: dict[tuple[str, int, str], FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
@@ -61,7 +61,7 @@ def cached_builders(facts: FactsByType, places: FactLocator) -> Iterator[Finding
 def _cached(graph: GraphCaptured, places: FactLocator) -> Iterator[tuple[MarkUse, list[StackFrame]]]:
     """Yield the cached functions traced into a graph, with their operations' frames.
 
-    The compiled function itself is left out: its cache is around the compiled code, where it works.
+    The compiled function itself is left out: a cache around compiled code works.
     """
     compiled = places.functions.get(graph.compile_id)
     found: dict[MarkUse, list[StackFrame]] = {}
@@ -73,7 +73,7 @@ def _cached(graph: GraphCaptured, places: FactLocator) -> Iterator[tuple[MarkUse
 
 
 def call_of(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[StackFrame, ast.Call] | None:
-    """Find a function's first call by name on the stacks of a graph's operations."""
+    """Find the first call of ``name`` on the stacks of a graph's operations."""
     for frame in graph.calls:
         source = workspace.own_source(frame.filename)
         for node in source.nodes_at(frame.row) if source else ():
@@ -82,16 +82,16 @@ def call_of(graph: GraphCaptured, name: str, workspace: Workspace) -> tuple[Stac
                 and dotted(node.func).rpartition(".")[2] == name
                 and frame.column in (None, node.col_offset)
             ):
-                # A frame that called an operation may have a row and no columns.
+                # A frame on the stack of an operation can lack columns.
                 column, end_row, end_column = node.col_offset, node.end_lineno, node.end_col_offset
                 return replace(frame, column=column, end_row=end_row, end_column=end_column), node
     return None
 
 
 def _advice(name: str, call: ast.Call | None) -> str:
-    """Advise to call the function outside of compiled code.
+    """Advise to call a cached function outside of compiled code.
 
-    Once, if its arguments are constants.
+    If the arguments of ``call`` are constants, the advice is to call the function once.
     """
     given = [*call.args, *(item.value for item in call.keywords)] if call else []
     text = written(call, "")

@@ -1,6 +1,6 @@
-"""Compiled functions in compiled code: Dynamo inlines them without their options.
+"""Compiled functions that compiled code calls: Dynamo ignores their options.
 
-This holds for torch 2.11 to 2.15 (``torch/_dynamo/variables/functions.py``).
+Dynamo inlines the called function (``torch/_dynamo/variables/functions.py``, 2.11 to 2.15).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..words import row_of
 from .cached import call_of
 
 _OPTIONS: Final = ("backend", "mode", "options", "dynamic")
-"""The parameters of ``torch.compile`` that decide how a graph is compiled; ``fullgraph`` does not."""
+"""The parameters of ``torch.compile`` that determine how a graph is compiled; ``fullgraph`` does not."""
 _DEFAULTS: Final = ("None", "'default'", "'inductor'")
 _MEANING: Final = (
     "Dynamo traces a compiled function that compiled code calls like any other function: its operations are "
@@ -34,9 +34,9 @@ _ADVICE: Final = (
 
 
 def nested_builders(facts: FactsByType, places: FactLocator) -> Iterator[FindingBuilder]:
-    """Build a finding for each compiled function that loses options in a graph.
+    """Build a finding for each inlined compiled function whose options are ignored.
 
-    The finding is on the function's call.
+    The finding is on the function's call in the compiled code.
     """
     builders: dict[MarkUse, FindingBuilder] = {}
     for graph in facts.of(GraphCaptured):
@@ -60,7 +60,10 @@ def nested_builders(facts: FactsByType, places: FactLocator) -> Iterator[Finding
 
 
 def _nested(graph: GraphCaptured, places: FactLocator) -> Mapping[MarkUse, tuple[StackFrame, Sequence[str]]]:
-    """Map the compiled functions inlined into a graph to a frame and lost options."""
+    """Map compiled functions inlined into a graph to a frame and the lost options.
+
+    The frame is that of an operation of the inlined function. Functions that lose no option are left out.
+    """
     compiled = places.functions.get(graph.compile_id)
     source = places.workspace.source(compiled.filename) if compiled is not None else None
     if compiled is None or source is None:
@@ -77,7 +80,10 @@ def _nested(graph: GraphCaptured, places: FactLocator) -> Mapping[MarkUse, tuple
 
 
 def _is_lost(option: str, mark: MarkUse, own: Sequence[MarkUse]) -> bool:
-    """Return whether a mark sets an option that no mark of its caller sets alike."""
+    """Return whether an option of an inlined function differs from the caller's.
+
+    ``own`` are the uses of ``torch.compile`` for the caller.
+    """
     value = _value(mark, option)
     return bool(value) and value not in {_value(item, option) for item in own}
 

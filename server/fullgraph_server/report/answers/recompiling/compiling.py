@@ -1,4 +1,4 @@
-"""Advice on functions with one code object, or compiled with ``dynamic=False``."""
+"""Advice on functions that share a code object, and on ``dynamic=False``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,11 @@ _OF_MAKER: Final = f"All functions that `{{maker}}` creates{_SHARED}"
 
 
 def shared_code(failure: GuardFailure, compile_id: str, places: FactLocator) -> tuple[Advice, ...]:
-    """Advise on closures of a function, or modules of a class, with one code object."""
+    """Advise on functions or modules that share a code object.
+
+    They also share its compilations and recompile limit. They are functions that one function makes, or
+    modules of one class.
+    """
     function = places.functions.get(compile_id)
     source = places.workspace.own_source(function.filename) if function else None
     root = _ROOT.match(failure.source)
@@ -54,7 +58,10 @@ def shared_code(failure: GuardFailure, compile_id: str, places: FactLocator) -> 
 
 
 def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> FindingAnswer:
-    """Answer that the program's limit does not apply to the thread that reached it."""
+    """Explain that the limit that the program set does not apply to another thread.
+
+    Return an empty answer for other recompile limits.
+    """
     if not any(_THREAD.search(frame.filename) for frame in fact.stack):
         return FindingAnswer()
     filename, names = fact.stack[-1].filename, (fact.setting, _ALIASES.get(fact.setting))
@@ -78,7 +85,7 @@ def limit_of_thread(fact: RecompileLimit, sources: Sequence[SourceFile]) -> Find
 def static_line(compile_id: str, places: FactLocator) -> str:
     """Name a line that compiles a function with ``dynamic=False``.
 
-    Empty unless all marks on it do.
+    Return an empty string unless every use of ``torch.compile`` on the function has ``dynamic=False``.
     """
     function = places.functions.get(compile_id)
     sources = places.sources_around(compile_id)  # not all sources: libraries compile functions, too

@@ -17,7 +17,8 @@ _LONGEST: Final = 40
 def lookup(stack: Stack, source: str, workspace: Workspace) -> str:
     """Return the ``key in cache`` test at a stack's end, if the key is a variable.
 
-    Empty if the function also reads or writes items of the value: the outcome of the test would not suffice.
+    ``source`` is torch's name for the dict or set. Return an empty string if the function also uses items of
+    the dict or set, since it then needs more than the outcome of the test.
     """
     file = workspace.source(stack[-1].filename) if stack else None
     name = written_name(source)
@@ -41,7 +42,7 @@ def _question(node: ast.AST, name: str) -> str:
 def _uses(function: ast.AST, name: str) -> bool:
     """Return whether a function uses a variable's items or attributes.
 
-    Tests with ``in`` do not count.
+    A test with ``in`` is not such a use.
     """
     owners = (node.value for node in ast.walk(function) if isinstance(node, (ast.Subscript, ast.Attribute)))
     return any(isinstance(owner, ast.Name) and owner.id == name for owner in owners)

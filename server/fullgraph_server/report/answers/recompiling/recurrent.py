@@ -15,18 +15,19 @@ from ..words import row_of
 _LAYERS: Final = re.compile(r"[/\\]torch[/\\]nn[/\\]modules[/\\]rnn\.py$")
 _DECOMPOSED: Final = re.compile(r"[/\\]torch[/\\]_decomp[/\\]decompositions\.py$")
 _UNROLLED: Final = {"gru": "GRU", "rnn_tanh": "RNN", "rnn_relu": "RNN"}
-"""The operators whose decompositions have a loop over steps on every device, and their layers.
+"""Operators whose decompositions loop over sequence steps on every device, with their layers.
 
-``gru_impl``, ``rnn_tanh_input`` and ``rnn_relu_input`` in ``torch/_decomp/decompositions.py``. ``lstm_impl``
-may call one operator of oneDNN instead: 2.11 to 2.15.
+The decompositions are ``gru_impl``, ``rnn_tanh_input`` and ``rnn_relu_input`` in
+``torch/_decomp/decompositions.py`` (2.11 to 2.15). An LSTM is not included, since ``lstm_impl`` can call an
+operator of oneDNN instead.
 """
 _NUMBERED: Final = re.compile(r"_\d+$")
 
 
 def unrolled_layer(constant: Specialization, places: FactLocator) -> str:
-    """Name the recurrent layer whose unrolling specialized a size, ``nn.GRU``.
+    """Name the recurrent layer whose unrolling specialized a size: ``nn.GRU``.
 
-    Empty for other code.
+    Return an empty string if other code specialized the size.
     """
     stack = constant.stack
     is_unrolled = any(_DECOMPOSED.search(frame.filename) for frame in constant.torch_stack)
@@ -37,7 +38,7 @@ def unrolled_layer(constant: Specialization, places: FactLocator) -> str:
 
 
 def unrolled_nodes(graph: GraphCaptured) -> list[tuple[GraphNode, str]]:
-    """List the operations of a graph that torch unrolled, with their layers' names."""
+    """List the operations of a graph that torch will unroll, with the layers' names."""
     named = ((node, _NUMBERED.sub("", node.name)) for node in graph.nodes)
     return [
         (node, _UNROLLED[name])
@@ -47,9 +48,9 @@ def unrolled_nodes(graph: GraphCaptured) -> list[tuple[GraphNode, str]]:
 
 
 def allowing_line(compile_id: str, places: FactLocator) -> str:
-    """Name the line that sets ``allow_rnn`` in the files around a compiled function.
+    """Name the line that sets ``allow_rnn``, in the files that lead to a function.
 
-    Empty for none.
+    Return an empty string if there is no such line.
     """
     function = places.functions.get(compile_id)
     for source in places.sources_around(compile_id):

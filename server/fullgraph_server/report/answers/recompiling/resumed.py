@@ -1,7 +1,8 @@
 """Values that are passed over a graph break: their names, and the break.
 
 Dynamo compiles the rest of a function after a graph break as a resume function. Values on the interpreter's
-stack, such as the result of the call that broke the graph, are its parameters ``___stack0`` and so on.
+stack, such as the result of the call that broke the graph, become parameters of the resume function:
+``___stack0`` and so on.
 """
 
 from __future__ import annotations
@@ -31,7 +32,10 @@ _WITH: Final = (ast.With, ast.AsyncWith)
 
 @dataclass(frozen=True, slots=True)
 class _ResumingBreak:
-    """A graph break: the resuming function's frame and the user's innermost frame."""
+    """A graph break: the frame of the function that resumes, and the innermost frame.
+
+    Both are frames of the user's code.
+    """
 
     frame: StackFrame
     innermost: StackFrame
@@ -52,9 +56,9 @@ class ResumeBreaks:
                 self._breaks.setdefault(key, _ResumingBreak(own[0], own[-1]))
 
     def named(self, failure: GuardFailure) -> GuardFailure:
-        """Return a failure with its stack value replaced by the name in the program.
+        """Return a failure with torch's name for a stack value replaced by the user's.
 
-        A failure without such a name is returned unchanged.
+        A failure about another value, or a value without a name, is returned unchanged.
         """
         value, found = _STACK_VALUE.fullmatch(failure.source), self._of(failure.compile_id)
         function = self._places.functions.get(failure.compile_id)
@@ -74,7 +78,10 @@ class ResumeBreaks:
         return replace(failure, source=name) if name else failure
 
     def behind(self, failure: GuardFailure) -> str:
-        """Name the line of the break that passed a stack value; empty for other values."""
+        """Name the line of the graph break from which a failure's stack value comes.
+
+        Return an empty string for a failure about another value.
+        """
         found = self._of(failure.compile_id) if _STACK_VALUE.fullmatch(failure.source) else None
         source = self._workspace.source(found.innermost.filename) if found else None
         if found is None or source is None:
@@ -89,9 +96,9 @@ class ResumeBreaks:
         return self._breaks.get((function.filename, function.name, row))
 
     def _assigned(self, source: SourceFile, frame: StackFrame, rest: str) -> str:
-        """Return the variable that gets the result of the breaking call.
+        """Return the variable to which the result of the breaking call is assigned.
 
-        ``rest`` selects an item of the result. Empty if no variable gets it.
+        ``rest`` selects an item of the result. Return an empty string if there is no such variable.
         """
         cls = next((item for item in source.nodes_at(frame.row) if isinstance(item, ast.ClassDef)), None)
         if cls is not None:
@@ -122,7 +129,7 @@ def _loops_around(
 ) -> list[ast.For | ast.AsyncFor] | None:
     """List a function's loops whose iterators are on the stack, outermost first.
 
-    ``None`` in a ``with``, which also puts values on the stack.
+    Return ``None`` if the row is in a ``with``, which also puts values on the stack.
     """
     scope = definitions(source).function_at(row)
     if scope is None or getattr(scope, "name", "") != function.name:
