@@ -8,8 +8,6 @@ SOURCES = compiler server scripts tests benchmarks
 # Tests wait for processes a good part of the time: four at a time on two cores.
 PYTEST = -m pytest -n 4 --dist loadgroup
 SLOW = and not slow
-# Programs of the corpora: those with stored runs, and a tenth of the others.
-CORPORA = drawn
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
@@ -22,9 +20,8 @@ unexport PYTHONDONTWRITEBYTECODE
 test: lint vsix unit pytest
 	$(MAKE) --no-print-directory --output-sync=target -j2 SLOW="$(SLOW)" preview e2e
 
-# More of the same, too, and all programs of the corpora anew, for some hours.
+# More of the same, too, for some hours.
 test-all: SLOW =
-test-all: CORPORA = anew
 test-all: .venv/truth test
 
 # Lint, and what needs neither torch nor an editor: for every change.
@@ -47,7 +44,7 @@ unit: node_modules/ready
 	npm test --silent
 
 pytest: .venv/ready build/fullgraph.vsix .cache/editors
-	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" --corpora=$(CORPORA) $(PYTEST_ARGS)
+	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
 
 # Reports beside torch's own logs: each program runs twice, once with TorchInductor.
 truth: .venv/truth

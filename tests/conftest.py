@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ["stored_runs"]
 os.environ["FULLGRAPH_WARM"] = "0"  # else a command would find what another test has left
 # `nohup make test` ignores one of these, and `make test &` the other, and so would all commands.
 if hasattr(signal, "SIGHUP"):

@@ -11,7 +11,6 @@ import os
 import sys
 import tempfile
 from pathlib import Path
-from typing import cast
 
 import fullgraph_compiler
 import torch
@@ -25,11 +24,9 @@ from fullgraph_compiler.facts import (
     Switches,
     as_object,
     from_json,
-    to_json,
 )
 from fullgraph_compiler.files.protection import discard_files, is_wanted
 from in_child import in_child
-from stored_runs import current_store, digest, with_paths, without_paths
 
 _OURS = f'"filename": "{Path(fullgraph_compiler.__file__).parent}'
 
@@ -47,23 +44,11 @@ def observe(
     ``TORCH_LOGS=recompiles`` is written to ``log``, if given. Raises ``AssertionError`` if the child dies or
     takes too long, or if a fact has a place in a file of Fullgraph.
     """
-    request = RunRequest(1, program, depth, texts, switches=switches or Switches())
-    store = current_store()
-    key = digest(without_paths(to_json(request), cwd=cwd), log is not None)
-    stored = store.get(key) if store else None
-    if stored is not None:
-        run = with_paths(stored, cwd=cwd)
-        if log is not None:
-            log.write_text(run["log"])
-        return cast("tuple[Fact, ...]", from_json(run["facts"]))
     with tempfile.TemporaryDirectory() as folder:
+        request = RunRequest(1, program, depth, texts, switches=switches or Switches())
         lines = in_child(lambda: _run(request, cwd, log, Path(folder)))
     assert [line for line in lines if _OURS in line] == []
-    facts = [fact for line in lines for fact in json.loads(line)]
-    if store is not None:
-        run = {"facts": facts, "log": log.read_text() if log else ""}
-        store.made[key] = without_paths(run, cwd=cwd)
-    return cast("tuple[Fact, ...]", from_json(facts))
+    return tuple(fact for line in lines for fact in from_json(json.loads(line)))
 
 
 def _run(request: RunRequest, cwd: Path, log: Path | None, folder: Path) -> list[str]:

@@ -15,7 +15,7 @@ RATIO = "ratio: "
 DIFFERENCE = "difference"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def proving() -> Iterator[Proving]:
     """Proofs of programs, one after the other."""
     proving = Proving()
