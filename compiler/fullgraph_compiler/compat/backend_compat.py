@@ -115,7 +115,7 @@ def _make_numbers_of_sizes(graph: torch.fx.GraphModule) -> None:
     """Specialize the symbolic sizes that TorchInductor would specialize.
 
     Guards compare later calls with these sizes. TorchInductor calls ``guard_int`` in the lowerings of
-    ``torch/_inductor/lowering.py``: 2.13 to 2.15.
+    ``torch/_inductor/lowering.py`` (torch 2.13 to 2.15).
     """
     for node in graph.graph.nodes:
         if node.op != "call_function" or not isinstance(node.target, torch._ops.OpOverload):
@@ -173,7 +173,7 @@ def _replace_inductor(
     unsuitable: it would replace every backend, including the user's own backends, whose failures are facts,
     and the stance ends as soon as user code sets another one. So TorchInductor's two entry points are
     replaced: ``torch._TorchCompileInductorWrapper`` (``torch/__init__.py``) and the registry's "inductor"
-    (``torch/_dynamo/backends``): 2.11 to 2.15.
+    (``torch/_dynamo/backends``) (torch 2.11 to 2.15).
     """
     import torch._dynamo.backends.inductor
     from torch._dynamo.backends import registry
@@ -214,7 +214,7 @@ def register_backend(name: str, place: str) -> None:
     """Register ``module:function`` as a backend, as an entry point would.
 
     The module is imported when the backend is first used. ``_BACKENDS`` (``backends/registry.py``) holds the
-    entry points that torch found: 2.11 to 2.15.
+    entry points that torch found (torch 2.11 to 2.15).
     """
     from importlib.metadata import EntryPoint
 
@@ -232,7 +232,7 @@ def compile_ahead_of_time(
     """Trace a graph with AOTAutograd, and compile its forward and backward graphs.
 
     This uses ``aot_autograd`` (``backends/common.py``) with the default partitioner, which recomputes nothing
-    of the forward graph in the backward graph: 2.11 to 2.15.
+    of the forward graph in the backward graph (torch 2.11 to 2.15).
     """
     from torch._dynamo.backends.common import aot_autograd
 
@@ -264,7 +264,7 @@ def run_graph(graph: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., An
 def compile_with_torchscript(graph: torch.fx.GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
     """Compile a graph of ATen operators with TorchScript.
 
-    ``ts_compile`` (``torch/_functorch/compilers.py``): 2.13 to 2.15.
+    ``ts_compile`` (``torch/_functorch/compilers.py``) (torch 2.13 to 2.15).
     """
     from torch._functorch.compilers import ts_compile
 
@@ -276,7 +276,7 @@ def is_backend(candidate: Any, backend: Callable[..., Any]) -> bool:
     """Return whether ``candidate`` is ``backend``, perhaps in wrappers of torch.
 
     The wrappers hold the wrapped backend in ``_torchdynamo_orig_backend``, or in ``compiler_fn``
-    (``torch._TorchCompileWrapper``): 2.11 to 2.15.
+    (``torch._TorchCompileWrapper``) (torch 2.11 to 2.15).
     """
     while candidate is not None and candidate is not backend:
         inner = getattr(candidate, "_torchdynamo_orig_backend", None)
@@ -289,7 +289,7 @@ def intercept_backends(
 ) -> None:
     """Compile each graph with ``compile_graph(backend, graph, inputs)``.
 
-    ``OutputGraph._call_user_compiler`` (``output_graph.py``) calls ``compiler_fn``: 2.11 to 2.15.
+    ``OutputGraph._call_user_compiler`` (``output_graph.py``) calls ``compiler_fn`` (torch 2.11 to 2.15).
     """
     from torch._dynamo.output_graph import OutputGraph
 
@@ -311,7 +311,7 @@ def unwrapped_backend(backend: Any) -> tuple[Any, dict[str, Any]]:
 
     A backend that torch has registered is returned as its name. ``torch._TorchCompileInductorWrapper`` has
     the options in ``config``, ``torch._TorchCompileWrapper`` in ``kwargs``; the registry's names are in
-    ``_COMPILER_FNS``: 2.11 to 2.15.
+    ``_COMPILER_FNS`` (torch 2.11 to 2.15).
     """
     from torch._dynamo.backends import registry
 

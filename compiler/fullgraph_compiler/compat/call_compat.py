@@ -98,7 +98,7 @@ def turned_off() -> str:
     """Return the setting that turns compilation off, as a user writes it.
 
     Return an empty string if no setting does. ``_stance`` is in ``eval_frame.py``; ``disable``, whose default
-    is the environment variable, is in ``config.py``: 2.11 to 2.15.
+    is the environment variable, is in ``config.py`` (torch 2.11 to 2.15).
     """
     from torch._dynamo import config, eval_frame
 
@@ -183,7 +183,7 @@ def is_compiled(module: torch.nn.Module) -> bool:
     """Return whether a module itself is compiled, not only a module that contains it.
 
     ``torch.compile`` makes an ``OptimizedModule`` (``eval_frame.py``), and ``Module.compile`` sets
-    ``_compiled_call_impl`` (``torch/nn/modules/module.py``): 2.11 to 2.15.
+    ``_compiled_call_impl`` (``torch/nn/modules/module.py``) (torch 2.11 to 2.15).
     """
     from torch._dynamo import OptimizedModule
 
@@ -237,7 +237,7 @@ def _identity(function: Any) -> Hashable:
 
     Modules have a weak reference as identity, other callables without code their name. So a function that is
     compiled repeatedly counts once, and each module counts separately, as in torch. torch wraps callables
-    without a frame with ``wrap_inline`` (``external_utils.py``): 2.11 to 2.15.
+    without a frame with ``wrap_inline`` (``external_utils.py``) (torch 2.11 to 2.15).
     """
     from torch._dynamo import external_utils
 
@@ -266,7 +266,7 @@ def compile_only(is_meant: Callable[[CodeType], bool]) -> None:
 
     Other frames run eagerly, but the functions that they call may be compiled. torch treats frames without a
     tensor in this way: ``ConvertFrameAssert.__call__`` (``convert_frame.py``) calls ``has_tensor_in_frame``
-    for each frame: 2.11 to 2.15.
+    for each frame (torch 2.11 to 2.15).
     """
     from torch._dynamo import convert_frame
 
@@ -279,7 +279,7 @@ def _allow_eager_calls() -> None:
     """Allow calls under ``fullgraph=True`` that run no compiled code.
 
     torch would raise an error. ``compile_wrapper`` (``eval_frame.py``) counts compiled frames only if the
-    replaced setter returns a negative number: 2.13 to 2.15.
+    replaced setter returns a negative number (torch 2.13 to 2.15).
     """
     from torch._dynamo import eval_frame
 

@@ -52,7 +52,7 @@ def place_frames() -> None:
 def forget_counts() -> None:
     """Reset Dynamo's counts of graphs and graph breaks.
 
-    ``counters`` (``utils.py``): 2.13, 2.15.
+    ``counters`` (``utils.py``) (torch 2.13, 2.15).
     """
     from torch._dynamo.utils import counters
 
@@ -63,7 +63,7 @@ def in_pieces() -> str:
     """Return why there is not exactly one graph; empty if there is one.
 
     Graphs are counted since :func:`forget_counts`. ``unique_graphs`` counts the graphs that reached a backend
-    (``output_graph.py``), ``graph_break`` has the reasons of graph breaks (``exc.py``): 2.13, 2.15.
+    (``output_graph.py``), ``graph_break`` has the reasons of graph breaks (``exc.py``) (torch 2.13, 2.15).
     """
     from torch._dynamo.utils import counters
 
@@ -77,7 +77,7 @@ def place_of(tracer: Any) -> Any:
     Python gives the jump after the last operand of ``and`` and ``or`` the position of the first operand. For
     such a jump, return the position where the tested value was computed. ``instructions`` and
     ``instruction_pointer``, which is one ahead, are attributes of ``InstructionTranslatorBase``
-    (``symbolic_convert.py``): 2.11 to 2.15.
+    (``symbolic_convert.py``) (torch 2.11 to 2.15).
     """
     instruction = tracer.current_instruction
     at = (tracer.instruction_pointer or 0) - 1
@@ -113,7 +113,7 @@ def skip_log_headers() -> None:
 
     For each node, ``OutputGraph.create_proxy`` (``output_graph.py``) builds the header of a ``trace_call``
     log line, even if nothing is logged. For the header, ``get_funcname`` (``funcname_cache.py``, imported by
-    ``symbolic_convert.py``) parses each source file: 2.11 to 2.15.
+    ``symbolic_convert.py``) parses each source file (torch 2.11 to 2.15).
     """
     from torch._dynamo import symbolic_convert
 
@@ -127,7 +127,7 @@ def warm_up(backend: Callable[..., Any]) -> None:
     run one (``csrc/autograd``).
 
     The first compilation of a process fills tables (``trace_rules.py``, ``torch/overrides.py``) that every
-    later compilation needs; ``torch._dynamo.reset`` also restarts the compile ids: 2.11 to 2.15.
+    later compilation needs; ``torch._dynamo.reset`` also restarts the compile ids (torch 2.11 to 2.15).
     """
     import torch._dynamo
 
@@ -164,7 +164,7 @@ def _no_progress_thread() -> Iterator[None]:
     """Keep tqdm from starting a thread within the context.
 
     The thread would exist before the program's first line. ``Interpreter.run`` (``torch/fx/interpreter.py``)
-    creates a progress bar, shown or not, with the ``tqdm`` of ``torch/hub.py``: 2.11 to 2.15.
+    creates a progress bar, shown or not, with the ``tqdm`` of ``torch/hub.py`` (torch 2.11 to 2.15).
     """
     from torch.hub import tqdm
 
@@ -211,7 +211,7 @@ def intercept_compiled_modules(note: Callable[[], None], *, returned: bool) -> N
     """Call ``note`` whenever a module is passed to ``torch.compile``.
 
     If ``returned``, ``torch.compile`` returns the module unchanged, otherwise an ``OptimizedModule``, which
-    ``OptimizeContext.__call__`` creates (``eval_frame.py``): 2.11 to 2.15.
+    ``OptimizeContext.__call__`` creates (``eval_frame.py``) (torch 2.11 to 2.15).
     """
     from torch._dynamo.eval_frame import OptimizeContext
 
@@ -230,7 +230,7 @@ def _is_of_operator(function: Any) -> bool:
     """Return whether a function is torch's wrapper of a higher-order operator.
 
     In eager code, torch runs such an operator by compiling the wrapper. An example is ``_cond_op_wrapper`` in
-    ``cond`` (``torch/_higher_order_ops/cond.py``): 2.13, 2.15.
+    ``cond`` (``torch/_higher_order_ops/cond.py``) (torch 2.13, 2.15).
     """
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", "")
     return str(module).startswith(_OPERATORS) and "<locals>" in name
@@ -272,7 +272,7 @@ def marked_dimensions(tensor: torch.Tensor) -> list[int]:
 def copy_marks(tensor: torch.Tensor, other: torch.Tensor) -> None:
     """Copy the dynamic-dimension attributes of a tensor to another tensor.
 
-    ``decorators.py``: 2.11 to 2.15.
+    ``decorators.py`` (torch 2.11 to 2.15).
     """
     for name, value in vars(tensor).items():
         if name.startswith("_dynamo_"):
@@ -282,7 +282,7 @@ def copy_marks(tensor: torch.Tensor, other: torch.Tensor) -> None:
 def skips_guards() -> bool:
     """Return whether the program set a stance that skips guards.
 
-    ``_stance`` (``eval_frame.py``): 2.11 to 2.15.
+    ``_stance`` (``eval_frame.py``) (torch 2.11 to 2.15).
     """
     from torch._dynamo.eval_frame import _stance
 

@@ -99,7 +99,7 @@ def _record_exports() -> None:
     class TracedWarnings:
         """A replacement of the ``warnings`` module that also records warnings of exports.
 
-        ``_detect_attribute_assignment`` (``frontend_utils.py``) uses the module: 2.13 and 2.15.
+        ``_detect_attribute_assignment`` (``frontend_utils.py``) uses the module (torch 2.13 and 2.15).
         """
 
         def __getattr__(self, name: str) -> Any:
@@ -166,7 +166,7 @@ def exported_function(frame: FrameType | None) -> tuple[str, CodeType] | None:
     """Return name and code of the exported function; ``None`` if they are unknown.
 
     For a module, the function is its ``forward``. torch has it as ``mod`` in ``_export``
-    (``torch/export/_trace.py``): 2.11 to 2.15.
+    (``torch/export/_trace.py``) (torch 2.11 to 2.15).
     """
     while frame is not None and frame.f_code.co_name != "_export":
         frame = frame.f_back

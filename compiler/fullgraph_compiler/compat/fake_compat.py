@@ -165,7 +165,7 @@ def without_data(given: Callable[[str], Number | None]) -> AbstractContextManage
 def has_data(tensor: torch.Tensor) -> bool:
     """Return whether a tensor has data: it is not a ``FakeTensor``.
 
-    ``torch/_subclasses/fake_tensor.py``: 2.11 to 2.15.
+    ``torch/_subclasses/fake_tensor.py`` (torch 2.11 to 2.15).
     """
     return not isinstance(tensor, FakeTensor)
 
@@ -181,7 +181,7 @@ def patch_tensors(unknown: Callable[[], Any], unknown_array: Callable[[tuple[int
     2.11 to 2.15) gets no stand-in, because it is compiled for real numbers.
 
     Dynamo does not see these methods while it compiles, and does not compile them (``add``,
-    ``torch/_dynamo/trace_rules.py``): 2.11 to 2.15.
+    ``torch/_dynamo/trace_rules.py``) (torch 2.11 to 2.15).
     """
     from torch._dynamo import trace_rules
 
@@ -290,7 +290,7 @@ def place_loaded() -> None:
 
     ``torch.load`` does the same for the older file format. ``_restore_device_fake_mode``
     (``torch/_utils.py``) puts the tensors of a checkpoint on the device that their storage records
-    (``_fake_device``): 2.11 to 2.15.
+    (``_fake_device``) (torch 2.11 to 2.15).
     """
     from torch import _utils
 

@@ -43,7 +43,7 @@ _spared: Final = threading.Event()
 def asks_for_gpu(module: str) -> bool:
     """Return whether the import of a torch module initializes the GPU.
 
-    ``torch/_inductor/runtime/benchmarking.py`` does so: 2.11 to 2.15.
+    ``torch/_inductor/runtime/benchmarking.py`` does so (torch 2.11 to 2.15).
     """
     return module.startswith("torch._inductor")
 
@@ -54,7 +54,7 @@ def without_gpu() -> Iterator[None]:
 
     torch's caches are cleared afterwards. Dynamo queries random states and streams (``_dynamo/utils.py``,
     ``variables/streams.py``), and whether Triton has a GPU, which ``torch/utils/_triton.py`` caches; a fake
-    mode initializes a GPU (``_subclasses/fake_tensor.py``): 2.11 to 2.15.
+    mode initializes a GPU (``_subclasses/fake_tensor.py``) (torch 2.11 to 2.15).
     """
     import torch.utils._triton as triton
 

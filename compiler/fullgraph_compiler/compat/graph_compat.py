@@ -88,7 +88,7 @@ def qualified_name(function: Any) -> str:
     """Return the Python name of a function in a graph.
 
     Examples are ``torch.relu`` and ``torch.ops.aten.relu.default``. ``_get_qualified_name``
-    (``torch/fx/node.py``): 2.11 to 2.15.
+    (``torch/fx/node.py``) (torch 2.11 to 2.15).
     """
     from torch.fx.node import _get_qualified_name
 
@@ -138,7 +138,7 @@ def failing_kernel(exception: BaseException) -> FakeKernel | None:
     """Return the function that raised while an operator ran with fake tensors.
 
     This is the innermost such function outside torch. ``_get_fake_value_impl`` (``torch/_dynamo/utils.py``)
-    raises an error of its own, with the original error as cause or context: 2.11 to 2.15.
+    raises an error of its own, with the original error as cause or context (torch 2.11 to 2.15).
     """
     error: BaseException | None = exception
     for _ in range(_MOST_WRAPPED):
@@ -154,7 +154,7 @@ def _kernel_in(error: BaseException) -> FakeKernel | None:
     """Return the innermost function in a traceback that torch called for an operator.
 
     ``FakeTensorMode._dispatch_impl`` (``torch/_subclasses/fake_tensor.py``) has the operator as ``func``,
-    ``meta_kernel`` (``torch/_library/fake_impl.py``) has its name as ``qualname``: 2.11 to 2.15.
+    ``meta_kernel`` (``torch/_library/fake_impl.py``) has its name as ``qualname`` (torch 2.11 to 2.15).
     """
     operator, kernel = "", None
     trace = error.__traceback__
@@ -216,7 +216,7 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _code(variable: Any) -> CodeType | None:
     """Return the code of the function that a Dynamo variable represents, or ``None``.
 
-    ``get_code`` (``variables/functions.py``): 2.13, 2.15.
+    ``get_code`` (``variables/functions.py``) (torch 2.13, 2.15).
     """
     code = variable.get_code() if hasattr(variable, "get_code") else None
     return code if isinstance(code, CodeType) else None
@@ -226,7 +226,7 @@ def _held(tracer: Any, name: str) -> Any:
     """Return the Dynamo variable with a name that a traced frame shares with closures.
 
     ``symbolic_locals`` (``symbolic_convert.py``) has a ``CellVariable``, whose content ``load_cell``
-    (``side_effects.py``) returns: 2.13, 2.15.
+    (``side_effects.py``) returns (torch 2.13, 2.15).
     """
     cell = tracer.symbolic_locals.get(name)
     return tracer.output.side_effects.load_cell(cell) if cell is not None else None

@@ -30,7 +30,7 @@ IMPORTS = "import torch._inductor.compile_fx"
 def triton_kernel(index: int, constants: int) -> tuple[str, dict[str, Any]]:
     """Return the name of a user's Triton kernel, and its constant arguments.
 
-    ``kernel_side_table`` (``torch/_higher_order_ops/triton_kernel_wrap.py``): 2.11 to 2.15.
+    ``kernel_side_table`` (``torch/_higher_order_ops/triton_kernel_wrap.py``) (torch 2.11 to 2.15).
     """
     from torch._higher_order_ops.triton_kernel_wrap import kernel_side_table
 
@@ -43,7 +43,7 @@ def triton_kernel(index: int, constants: int) -> tuple[str, dict[str, Any]]:
 def stop_after_lowering() -> None:
     """Let TorchInductor raise ``PastLoweringError`` after it has lowered a graph.
 
-    ``GraphLowering.compile_to_module`` and ``codegen`` (``torch/_inductor/graph.py``): 2.11 to 2.15.
+    ``GraphLowering.compile_to_module`` and ``codegen`` (``torch/_inductor/graph.py``) (torch 2.11 to 2.15).
     """
     from torch._inductor.graph import GraphLowering
 
@@ -76,7 +76,7 @@ def compile_each_graph_anew() -> None:
     """Turn off TorchInductor's graph caches: a cached graph produces no facts.
 
     ``fx_graph_cache`` (``torch/_inductor/config.py``) and ``enable_autograd_cache``
-    (``torch/_functorch/config.py``): 2.11 to 2.15.
+    (``torch/_functorch/config.py``) (torch 2.11 to 2.15).
     """
     for config, name in _graph_caches():
         _as_set.setdefault(name, getattr(config, name))
@@ -104,7 +104,7 @@ def keep_kernels_in(folder: str) -> None:
 
     If the name of the folder has spaces or quotes, do nothing: kernels stay in the folder of the run. C++
     could not be compiled in such a folder, because ``run_compile_cmd`` (``torch/_inductor/cpp_builder.py``)
-    splits a command as a shell does: 2.11 to 2.15.
+    splits a command as a shell does (torch 2.11 to 2.15).
     """
     try:
         can_compile = shlex.split(folder) == [folder]
@@ -120,7 +120,7 @@ def compute_as_uncompiled() -> None:
     """Let TorchInductor compute the same numbers as uncompiled code.
 
     Compiled code then draws the same random numbers, and rounds to half precision after the same operations.
-    ``fallback_random`` and ``emulate_precision_casts`` (``torch/_inductor/config.py``): 2.11 to 2.15.
+    ``fallback_random`` and ``emulate_precision_casts`` (``torch/_inductor/config.py``) (torch 2.11 to 2.15).
     """
     import torch._inductor.config
 
@@ -136,7 +136,7 @@ def is_imported() -> bool:
 def track_provenance() -> None:
     """Let TorchInductor record the source lines of each kernel.
 
-    ``trace.provenance_tracking_level`` (``torch/_inductor/config.py``): 2.11 to 2.15.
+    ``trace.provenance_tracking_level`` (``torch/_inductor/config.py``) (torch 2.11 to 2.15).
     """
     import torch._inductor.config
 
@@ -148,7 +148,7 @@ def _set_in_all_threads(config: Any, name: str, *, value: object) -> None:
 
     An ordinary assignment affects only one thread.
 
-    ``ConfigModule._config`` and ``_ConfigEntry`` (``torch/utils/_config_module.py``): 2.11 to 2.15.
+    ``ConfigModule._config`` and ``_ConfigEntry`` (``torch/utils/_config_module.py``) (torch 2.11 to 2.15).
     """
     entry = config._config[name]
     entry.default = value
@@ -286,7 +286,7 @@ def warm_up_patterns() -> None:
     """Trace the patterns that TorchInductor searches for in graphs.
 
     This initializes a GPU if there is one. ``lazy_init`` (``torch/_inductor/fx_passes/joint_graph.py``,
-    ``post_grad.py``): 2.11 to 2.15.
+    ``post_grad.py``) (torch 2.11 to 2.15).
     """
     from torch._inductor.decomposition import fast_random_decomps
     from torch._inductor.fx_passes import joint_graph, post_grad
@@ -324,7 +324,7 @@ def bisect(passes: Callable[[], bool]) -> str:
 
     An example is ``lowerings, 2: aten.relu.default``. Return an empty string if no part does so.
     ``CompilerBisector.do_bisect`` (``torch/_inductor/compiler_bisector.py``) makes each ``torch.compile`` use
-    the backend and the parts that it tests: 2.11 to 2.15.
+    the backend and the parts that it tests (torch 2.11 to 2.15).
     """
     from torch._inductor.compiler_bisector import CompilerBisector
 

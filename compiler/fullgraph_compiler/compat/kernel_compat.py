@@ -116,7 +116,7 @@ def _least_seconds(cost: Cost, node: Any) -> float | None:
     """Return a lower bound on the time of a launch, in seconds; ``None`` on a CPU.
 
     The bound comes from memory traffic and, if torch has a data sheet of the GPU, from arithmetic.
-    ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15. torch's own
+    ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``) (torch 2.11 to 2.15). torch's own
     ``get_estimated_runtime`` is wrong by a factor of a thousand for a GPU without a data sheet (H200, 2.11).
     """
     from torch._inductor.analysis.device_info import datasheet_tops
@@ -133,7 +133,7 @@ def _least_seconds(cost: Cost, node: Any) -> float | None:
 def gpu_bandwidth() -> float:
     """Return the bandwidth of the GPU's memory in bytes per second.
 
-    ``get_gpu_dram_gbps`` (``torch/_inductor/utils.py``): 2.11 to 2.15.
+    ``get_gpu_dram_gbps`` (``torch/_inductor/utils.py``) (torch 2.11 to 2.15).
     """
     from torch._inductor.utils import get_gpu_dram_gbps
 
@@ -143,7 +143,7 @@ def gpu_bandwidth() -> float:
 def gpu_flops() -> float:
     """Return the GPU's peak float32 operations per second; 0 without a data sheet.
 
-    ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``): 2.11 to 2.15.
+    ``datasheet_tops`` (``torch/_inductor/analysis/device_info.py``) (torch 2.11 to 2.15).
     """
     from torch._inductor.analysis.device_info import datasheet_tops
 
@@ -153,7 +153,7 @@ def gpu_flops() -> float:
 def vector_instructions() -> str:
     """Return the vector instructions that TorchInductor's C++ uses; empty if none.
 
-    An example is ``avx512``. ``pick_vec_isa`` (``torch/_inductor/cpu_vec_isa.py``): 2.11 to 2.15.
+    An example is ``avx512``. ``pick_vec_isa`` (``torch/_inductor/cpu_vec_isa.py``) (torch 2.11 to 2.15).
     """
     from torch._inductor.cpu_vec_isa import invalid_vec_isa, pick_vec_isa
 
@@ -165,7 +165,7 @@ def trace_fusion() -> None:
     """Record TorchInductor's intermediate representation in the structured trace.
 
     torch itself only writes the representation to a folder. ``log_ir_pre_fusion``, ``log_ir_post_fusion`` and
-    ``DebugFormatter`` (``torch/_inductor/debug.py``): 2.11 to 2.15.
+    ``DebugFormatter`` (``torch/_inductor/debug.py``) (torch 2.11 to 2.15).
     """
     from torch._inductor import debug
 
@@ -177,7 +177,7 @@ def trace_hints() -> None:
     """Record torch's logs ``perf_hints`` and ``cudagraphs`` in the structured trace.
 
     The logs are registered in ``torch/_logging/_registrations.py``; the function that logs skipped CUDA
-    graphs is in ``torch/_inductor/cudagraph_utils.py``: 2.11 to 2.15.
+    graphs is in ``torch/_inductor/cudagraph_utils.py`` (torch 2.11 to 2.15).
     """
     from torch._logging._internal import log_registry
 
@@ -224,7 +224,7 @@ def _traced(name: str, log: Callable[[Any], None]) -> Callable[[Any], None]:
 def _trace(name: str, text: Callable[[], str]) -> None:
     """Add a record with a name and a text to the structured trace.
 
-    ``trace_structured`` (``torch/_logging/_internal.py``): 2.11 to 2.15.
+    ``trace_structured`` (``torch/_logging/_internal.py``) (torch 2.11 to 2.15).
     """
     from torch._logging import trace_structured
 

@@ -86,7 +86,7 @@ def tensor_behind(variable: Any) -> Any | None:
     Return ``None`` for other variables and for unused lazy variables. A ``TensorVariable``
     (``variables/tensor.py``) has the fake tensor in the ``example_value`` of its node; its subclasses
     represent numbers and arrays. ``isinstance`` is unsuitable: it would realize a ``LazyVariableTracker``
-    (``variables/lazy.py``) and add guards: 2.11 to 2.15.
+    (``variables/lazy.py``) and add guards (torch 2.11 to 2.15).
     """
     from torch._dynamo.variables.lazy import LazyVariableTracker
     from torch._dynamo.variables.tensor import TensorVariable
@@ -101,7 +101,7 @@ def tensor_behind(variable: Any) -> Any | None:
 def pending_graph(frame: FrameType | None) -> Any | None:
     """Return the ``OutputGraph`` that emits the current record; ``None`` if none does.
 
-    ``output_graph.py``: 2.11 to 2.15.
+    ``output_graph.py`` (torch 2.11 to 2.15).
     """
     from torch._dynamo.output_graph import OutputGraph
 
@@ -115,7 +115,7 @@ def pending_graph(frame: FrameType | None) -> Any | None:
 def stacks_of(graph: Any) -> Iterable[str]:
     """Return the distinct stacks of an ``OutputGraph``'s operations, as printed text.
 
-    The nodes of ``OutputGraph.graph`` have the stack in ``meta["stack_trace"]``: 2.11 to 2.15.
+    The nodes of ``OutputGraph.graph`` have the stack in ``meta["stack_trace"]`` (torch 2.11 to 2.15).
     """
     return dict.fromkeys(filter(None, (node.meta.get("stack_trace") for node in graph.graph.nodes)))
 

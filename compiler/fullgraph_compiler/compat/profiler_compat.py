@@ -89,7 +89,7 @@ def profiled(work: Callable[[], object], modules: Iterable[ModuleType]) -> list[
     """Return the events during ``work()``.
 
     Graphs are recorded, and the C++ kernels of ``modules``. ``kineto_results`` of
-    ``torch.autograd.profiler.profile`` has the times without rounding: 2.11 to 2.15.
+    ``torch.autograd.profiler.profile`` has the times without rounding (torch 2.11 to 2.15).
     """
     activities = [ProfilerActivity.CPU]
     if torch.cuda.is_initialized():
@@ -122,7 +122,7 @@ def peak_memory(work: Callable[[], object]) -> int:
     """Return the peak of allocated bytes during ``work()``, minus the bytes before it.
 
     On a CPU, the profiler records each allocation as an event ``[memory]``
-    (``torch/csrc/autograd/profiler_kineto.cpp``): 2.11 to 2.15.
+    (``torch/csrc/autograd/profiler_kineto.cpp``) (torch 2.11 to 2.15).
     """
     if torch.cuda.is_initialized():
         torch.cuda.reset_peak_memory_stats()
@@ -157,7 +157,7 @@ def _named_graphs() -> Iterator[None]:
     """Let the profiler record each graph that runs, named by the file of its code.
 
     ``CompiledFxGraph`` (``_inductor/output_code.py``) has the key of the file, from which ``get_path``
-    (``_inductor/codecache.py``) derives the name: 2.11 to 2.15.
+    (``_inductor/codecache.py``) derives the name (torch 2.11 to 2.15).
     """
     from torch._inductor.codecache import get_path
     from torch._inductor.output_code import CompiledFxGraph

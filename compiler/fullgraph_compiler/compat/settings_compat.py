@@ -26,7 +26,7 @@ def changed_settings() -> tuple[str, ...]:
     """Return assignments for all settings of torch that differ from their defaults.
 
     ``codegen_config`` of the configuration modules (``torch/utils/_config_module.py``) also lists settings
-    that were changed and changed back; ``_config`` has the defaults: 2.11 to 2.15.
+    that were changed and changed back; ``_config`` has the defaults (torch 2.11 to 2.15).
     """
     import torch._dynamo.config
     import torch._functorch.config
@@ -45,7 +45,7 @@ def default_of(name: str) -> str:
     """Return torch's default of a setting as text; empty if unknown.
 
     The setting is named as in :func:`pin_settings`. ``_config`` of the configuration modules
-    (``torch/utils/_config_module.py``) has the default: 2.11 to 2.15.
+    (``torch/utils/_config_module.py``) has the default (torch 2.11 to 2.15).
     """
     import importlib
 
@@ -73,7 +73,7 @@ def pin_settings(settings: dict[str, Any]) -> None:
 
     ``mode=...`` and ``options=...`` are arguments of ``torch.compile``. Settings are named like
     ``torch._inductor.config.triton.cudagraphs``. ``apply_options`` of ``torch._TorchCompileInductorWrapper``
-    stores the settings of mode and options in its ``config``: 2.11 to 2.15.
+    stores the settings of mode and options in its ``config`` (torch 2.11 to 2.15).
     """
     import importlib
 

@@ -49,7 +49,7 @@ def folders() -> tuple[str, str]:
 def is_of_compiler(filename: str) -> bool:
     """Return whether a file is part of Triton or of TorchInductor.
 
-    ``torch._inductor``: 2.11 to 2.15.
+    ``torch._inductor`` (torch 2.11 to 2.15).
     """
     torch_folder, triton_folder = folders()
     return filename.startswith((os.path.join(torch_folder, "_inductor", ""), triton_folder))
@@ -60,7 +60,7 @@ def redirect_files(to_write: Callable[[Any], Any], to_read: Callable[[Any], Any]
 
     ``to_write`` and ``to_read`` map a path to the path to use instead. Redirected are ``PyTorchFileWriter``
     and ``PyTorchFileReader`` of ``torch._C``, which ``torch.save`` and ``torch.package`` use, and mapped
-    files (``from_file``): 2.11 to 2.15. See also :func:`path_writers`.
+    files (``from_file``) (torch 2.11 to 2.15). See also :func:`path_writers`.
     """
     writer, reader = torch._C.PyTorchFileWriter, torch._C.PyTorchFileReader
 
@@ -131,7 +131,7 @@ def path_writers() -> Iterator[tuple[Any, str, int]]:
 def path_readers() -> Iterator[tuple[Any, str, int]]:
     """Yield torch's native functions that read from a path.
 
-    Each item is the owner, the name, and the index of the path argument: 2.11 to 2.15.
+    Each item is the owner, the name, and the index of the path argument (torch 2.11 to 2.15).
     """
     for position, name in (
         (0, "_load_jit_module_from_file"),
@@ -148,7 +148,7 @@ def path_readers() -> Iterator[tuple[Any, str, int]]:
 def sharing_writers() -> Iterator[tuple[Any, str]]:
     """Yield torch's native functions that write files for other processes.
 
-    Each item is the owner and the name: 2.11 to 2.15.
+    Each item is the owner and the name (torch 2.11 to 2.15).
     """
     for name in ("_new_shared_filename_cpu", "_new_using_filename_cpu", "_share_filename_cpu_"):
         yield torch.UntypedStorage, name
@@ -167,7 +167,7 @@ def is_internal(module: str) -> bool:
 def without_subclasses() -> AbstractContextManager[None]:
     """Return a context in which torch handles tensor subclasses as plain tensors.
 
-    ``torch._C.DisableTorchFunctionSubclass``: 2.11 to 2.15.
+    ``torch._C.DisableTorchFunctionSubclass`` (torch 2.11 to 2.15).
     """
     manager: AbstractContextManager[None] = torch._C.DisableTorchFunctionSubclass()
     return manager

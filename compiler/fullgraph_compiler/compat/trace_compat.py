@@ -19,14 +19,14 @@ from ..trace.guards import METADATA_OF
 from .backend_compat import is_backend
 from .dynamo_compat import place_of
 
-_TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log: 2.11 to 2.15
+_TRACE_LOGGER = "torch.__trace"  # torch/_logging/_internal.py, trace_log (torch 2.11 to 2.15)
 
 
 TAKEN = -1
 """The level of records that a listener has handled: lower than the level of every other handler."""
 
 
-_BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_log: 2.11 to 2.15
+_BREAK_LOGGER = "torch._dynamo.symbolic_convert.__graph_breaks"  # graph_break_log (torch 2.11 to 2.15)
 
 
 _OF_INTERPRETER = re.compile(
@@ -40,7 +40,7 @@ _REASON = re.compile(r"^(?=\d+/\d+: )", re.MULTILINE)
 def _is_asked_for(_: logging.LogRecord) -> bool:
     """Return whether the program itself turned the graph-break log on.
 
-    ``log_state``: 2.11 to 2.15.
+    ``log_state`` (torch 2.11 to 2.15).
     """
     from torch._logging import _internal
 
@@ -155,7 +155,7 @@ def stops_program(frame: FrameType | None, exception: BaseException) -> bool:
     """Return whether a graph break is raised as an error in the program.
 
     This happens with ``fullgraph=True`` or ``error_on_graph_break``. ``_compile`` (``convert_frame.py``)
-    holds the first setting in ``one_graph``, and stores the second on the exception: 2.11 to 2.15.
+    holds the first setting in ``one_graph``, and stores the second on the exception (torch 2.11 to 2.15).
     """
     if any(call.f_locals.get("one_graph") for call in _nearest(frame)):
         return True
@@ -167,7 +167,7 @@ def raises_breaks(frame: FrameType | None) -> bool:
     """Return whether exceeding the recompile limit raises an error.
 
     This happens with ``error_on_graph_break``, which ``ConvertFrame.__call__`` (``convert_frame.py``) reads
-    from ``convert_frame_box`` of ``_compile``: 2.13, 2.15.
+    from ``convert_frame_box`` of ``_compile`` (torch 2.13, 2.15).
     """
     box = _local_of_compilation(frame, "convert_frame_box", None)
     return bool(getattr(box, "error_on_graph_break", False))
@@ -204,7 +204,7 @@ def operator_of(exception: BaseException) -> str:
     """Return the higher-order operator during which an exception was raised.
 
     Return an empty string if there is none, and before 2.13. ``add_hop_context``
-    (``variables/higher_order_ops.py``) stores the name in ``_hop_name``: 2.13 to 2.15.
+    (``variables/higher_order_ops.py``) stores the name in ``_hop_name`` (torch 2.13 to 2.15).
     """
     return str(getattr(exception, "_hop_name", ""))
 
@@ -215,7 +215,7 @@ def refused_reasons(error: BaseException) -> list[str]:
     The result has one text for each compilation, and is empty for any other error.
     ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) raises a ``RecompileError`` with the lines
     that it would otherwise log and record; ``_callback_from_stance`` (``eval_frame.py``) raises an error with
-    the same lines: 2.11 to 2.15.
+    the same lines (torch 2.11 to 2.15).
     """
     from torch._dynamo.exc import RecompileError
 
@@ -233,7 +233,7 @@ def watch_refusals(refused: Callable[[str, Sequence[str]], None]) -> None:
 
     ``error`` is the name of the exception. torch creates a ``RecompileError`` (``exc.py``) or, for a stance
     (``eval_frame.py``), calls ``get_and_maybe_log_recompilation_reasons`` (``guards.py``) with
-    ``skip_logging``: 2.11 to 2.15.
+    ``skip_logging`` (torch 2.11 to 2.15).
     """
     from torch._dynamo import guards
     from torch._dynamo.exc import RecompileError
@@ -282,7 +282,7 @@ def cpp_stack() -> str:
 
     The innermost call is last. ``CapturedTraceback`` (``torch/utils/_traceback.py``) provides the calls;
     those of the Python interpreter and of ``ShapeEnv._log_guard``
-    (``torch/fx/experimental/symbolic_shapes.py``) are left out: 2.11 to 2.15.
+    (``torch/fx/experimental/symbolic_shapes.py``) are left out (torch 2.11 to 2.15).
     """
     from torch.utils._traceback import CapturedTraceback
 
@@ -299,7 +299,7 @@ def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
     """Return the ``positions`` that Dynamo traced when it raised, by file and row.
 
     The positions come from ``InstructionTranslatorBase.current_instruction`` (``symbolic_convert.py``) of the
-    tracers in the traceback: 2.11 to 2.15. ``real_stack`` has columns only from 2.13 on.
+    tracers in the traceback (torch 2.11 to 2.15). ``real_stack`` has columns only from 2.13 on.
     """
     from torch._dynamo.symbolic_convert import InstructionTranslatorBase
 
@@ -318,7 +318,7 @@ def traced_positions(exception: BaseException) -> dict[tuple[str, int], Any]:
 def current_compile_id() -> str:
     """Return the id of the current compilation, such as ``0/1``; empty if none runs.
 
-    ``CompileContext`` (``torch/_guards.py``): 2.11 to 2.15.
+    ``CompileContext`` (``torch/_guards.py``) (torch 2.11 to 2.15).
     """
     from torch._guards import CompileContext
 
@@ -370,7 +370,7 @@ def listening(handler: logging.Handler) -> Iterator[None]:
 def is_fullgraph(frame: FrameType | None) -> bool:
     """Return whether the compilation around ``frame`` must not have a graph break.
 
-    ``_compile`` (``convert_frame.py``) holds this setting in ``one_graph``: 2.11 to 2.15.
+    ``_compile`` (``convert_frame.py``) holds this setting in ``one_graph`` (torch 2.11 to 2.15).
     """
     return bool(_local_of_compilation(frame, "one_graph", False))
 

@@ -226,7 +226,7 @@ def parse_error_elsewhere(text: str) -> RelayedError | None:
     """Read the last traceback in a message; return ``None`` if there is none.
 
     ``torch.multiprocessing.spawn`` (``_wrap`` and ``join``) and data loaders (``torch/_utils.py``:
-    ``ExceptionWrapper``) write messages with a traceback: 2.11 to 2.15.
+    ``ExceptionWrapper``) write messages with a traceback (torch 2.11 to 2.15).
     """
     lines = text.splitlines()
     starts = [index for index, line in enumerate(lines) if line.endswith(_TRACEBACK)]

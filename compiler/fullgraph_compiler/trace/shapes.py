@@ -1,7 +1,7 @@
 """Symbolic sizes of a trace: the symbols, the guards on them, and specializations.
 
 The records are emitted by ``torch/fx/experimental/symbolic_shapes.py`` (``create_symbol``, ``_log_guard``,
-``_set_replacement``), with the stacks of the user's code and of torch: 2.11 to 2.15.
+``_set_replacement``), with the stacks of the user's code and of torch (torch 2.11 to 2.15).
 """
 
 from __future__ import annotations

@@ -66,7 +66,7 @@ def why_not() -> str:
 def tracing_mode() -> Any:
     """Return the ``FakeTensorMode`` of the graph that is being compiled.
 
-    ``TracingContext.fake_mode`` (``torch/_guards.py``): 2.11 to 2.15.
+    ``TracingContext.fake_mode`` (``torch/_guards.py``) (torch 2.11 to 2.15).
     """
     from torch._guards import TracingContext
 
@@ -76,7 +76,7 @@ def tracing_mode() -> Any:
 def is_plain(tensor: torch.Tensor) -> bool:
     """Return whether a tensor, with or without data, is not of a tensor subclass.
 
-    ``FakeTensor`` (``torch/_subclasses/fake_tensor.py``): 2.11 to 2.15.
+    ``FakeTensor`` (``torch/_subclasses/fake_tensor.py``) (torch 2.11 to 2.15).
     """
     from torch._subclasses.fake_tensor import FakeTensor
 
