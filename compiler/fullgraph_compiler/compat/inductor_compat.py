@@ -301,7 +301,7 @@ def warm_up_patterns() -> None:
 
 @contextmanager
 def _gpu_unopened() -> Iterator[None]:
-    """Keep checks for a GPU from initializing it within the context.
+    """Within the context, prevent checks for a GPU from initializing the GPU.
 
     A forked child could not use an initialized GPU. ``torch/_inductor/runtime/benchmarking.py`` checks for a
     GPU when it is imported, and so does a C++ compilation (2.11 to 2.15); NVML answers such checks without

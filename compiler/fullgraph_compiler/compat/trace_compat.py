@@ -40,7 +40,7 @@ _REASON = re.compile(r"^(?=\d+/\d+: )", re.MULTILINE)
 def _is_asked_for(_: logging.LogRecord) -> bool:
     """Return whether the program itself turned the graph-break log on.
 
-    ``log_state`` (torch 2.11 to 2.15).
+    Reads ``log_state`` of ``torch._logging`` (torch 2.11 to 2.15).
     """
     from torch._logging import _internal
 

@@ -1,9 +1,9 @@
 """Find why compiled results differ, by running the whole program again.
 
 One run compiles the calls anew: if their results are then right, torch had reused a graph that does not fit.
-Another run is uncompiled and records the path of each call. The cause is the first point at which the path of
-the call with the wrong result leaves the path of the call that was compiled, because no guard checks this
-point.
+Another run is uncompiled and records the path of each call. The path of the call with the wrong result is
+compared with that of the call that was compiled. The cause is the first point at which the two paths differ:
+no guard checks this point, so torch reused the graph wrongly.
 """
 
 from __future__ import annotations

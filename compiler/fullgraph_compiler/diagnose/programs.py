@@ -180,7 +180,7 @@ def run_observed(
 def without_code(facts: Sequence[Fact]) -> list[Fact]:
     """Return the facts except generated code and artifacts.
 
-    A run without provenance tracking would show this code as empty.
+    A run without provenance tracking has no code to report, and a report would show its code as empty.
     """
     return [fact for fact in facts if not isinstance(fact, (Artifact, CodeGenerated))]
 

@@ -52,7 +52,7 @@ class TimesMeasured(Result):
 class PerformanceHint(Fact):
     """A performance hint of TorchInductor (``TORCH_LOGS=perf_hints``).
 
-    ``stack`` may cover a whole graph.
+    ``stack`` may be that of a whole graph instead of a single operation.
     """
 
     compile_id: str

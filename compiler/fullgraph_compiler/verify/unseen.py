@@ -114,7 +114,7 @@ class _SizeTrials:
         self._asked: dict[SizeSlot, list[int]] = {}
 
     def asked(self, slot: SizeSlot, size: int) -> SizeTried:
-        """Try a requested size; the function may be compiled for it."""
+        """Try a size that the user requested: for such a size, a new compilation is allowed."""
         self._asked.setdefault(slot, []).append(size)
         if self._problem:
             return self._outcome(slot, size, "untried", self._problem, asked=True)

@@ -295,9 +295,9 @@ def _of_type(find: Callable[[torch.finfo], float]) -> Change:
 
 
 def _as_type(dtype: torch.dtype, factor: float = 1.0) -> Change:
-    """Return a change to another precision.
+    """Return a function that converts a tensor to another dtype.
 
-    With a ``factor``, all elements become that part of the type's maximum, so that sums overflow.
+    If ``factor`` is not 1, all elements become ``factor`` times the dtype's maximum, so that sums overflow.
     """
 
     def changed(tensor: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,7 @@
 """The smallest set of marked sizes with which a program is compiled only once.
 
-A mark is a call of ``mark_dynamic`` or ``mark_unbacked``. The one compilation serves the program's own sizes
-and the added sizes.
+A mark is a call of ``mark_dynamic`` or ``mark_unbacked``. The one compilation serves the sizes that
+the program uses and those that the user added.
 """
 
 from __future__ import annotations

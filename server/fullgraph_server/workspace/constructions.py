@@ -125,7 +125,7 @@ def _local_variables(program: SourceFile, row: int) -> dict[str, ast.expr | None
 
 @lru_cache(maxsize=256)
 def _module_variables(program: SourceFile) -> Mapping[str, ast.expr | None]:
-    """Return the variables outside functions and classes, also in the main guard."""
+    """Return the module's variables, also those under ``if __name__ == "__main__"``."""
     return _variables(_outside(program.tree) if program.tree else ())
 
 

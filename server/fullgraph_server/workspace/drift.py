@@ -138,7 +138,10 @@ def _compared(
 def _rewritten(
     old: Sequence[str], new: Sequence[str], blocks: Iterable[_Block]
 ) -> Iterator[tuple[int, int, Change]]:
-    """Yield the old index, new index and change of each old line between the blocks."""
+    """Yield the changed lines between the blocks of equal lines.
+
+    Each item is the old index, the new index, and whether the line was edited or deleted.
+    """
     for olds, news in _gaps(blocks, range(len(old)), range(len(new))):
         # A blank line is never the edited form of another line.
         lines = (index for index in olds if old[index].strip())

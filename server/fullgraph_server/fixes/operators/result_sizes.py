@@ -64,7 +64,7 @@ def _form(value: ValueSeen) -> tuple[object, ...]:
 
 
 def _tensors(names: Sequence[str], calls: Sequence[CallSeen]) -> dict[str, list[TensorSeen]]:
-    """Return the tensors among the arguments in all calls, keyed by their expressions."""
+    """Map the expression of each argument that is a tensor in every call to these tensors."""
     found: dict[str, list[TensorSeen]] = {}
     for index, name in enumerate(names):
         values = [call.arguments[index] for call in calls]
