@@ -139,9 +139,11 @@ async def test_a_rank_that_fails_ends_those_that_wait_for_it(
         if timeout is None:
             return await asyncio.wait(running, **how)
         assert timeout == torchrun._GRACE_SECONDS
-        # It is over as soon as only the rank that hangs is left, however long that takes.
+        # It is over as soon as only the rank that hangs is left and has begun, however long that takes.
         while len(running) > 1:
             _, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
+        while ranks.told[:1] != [["before"]]:
+            await ranks.changed()
         return None
 
     monkeypatch.setattr(torchrun, "asyncio", SimpleNamespace(**{**vars(asyncio), "wait": wait}))
