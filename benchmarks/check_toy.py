@@ -8,7 +8,7 @@ run once more: the check finds the process that its first run has left, the peer
 import tempfile
 from pathlib import Path
 
-from fullgraph_server.workers.handover import _end
+from fullgraph_server.workers.handover import end_fork_server
 from support.measure import TOY, cached_seconds, compare, python, wall_seconds
 
 FULLGRAPH = str(Path(python()).with_name("fullgraph"))
@@ -36,4 +36,4 @@ if __name__ == "__main__":
             target=0.2,
         )
         for process in Path(folder, "fullgraph").iterdir():
-            _end(process)
+            end_fork_server(process)

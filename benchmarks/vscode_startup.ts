@@ -1,8 +1,9 @@
 /**
- * How long after VS Code itself Fullgraph's server is ready, when a window opens with a Python file.
+ * Measure how long after VS Code itself Fullgraph's server is ready, when a window opens with a Python file.
  *
  * The peer is VS Code's own start in the same window, until it says that it has finished. The first start after
- * an installation, which has no compiled Python files yet, is told apart. With `--small`, one more start follows.
+ * an installation is reported separately: Python has not compiled its files yet. With `--small`, one more start
+ * follows.
  */
 
 import {

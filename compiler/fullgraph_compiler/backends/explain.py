@@ -2,9 +2,9 @@
 
 This replaces ``torch._dynamo.explain`` and ``ExplainWithBackend`` (``torch/_dynamo/backends/debugging.py``),
 whose counts are wrong in some cases. torch counts the graphs that reach the backend, and reports this number
-minus one as the number of breaks. So if a break makes Dynamo skip its frame, there is no graph, and torch
-reports -1 breaks; and if two functions without a break have one graph each, torch reports 1 break. This
-module counts the facts of a run instead.
+minus one as the number of breaks. So if a break makes Dynamo skip its frame, no graph reaches the backend,
+and torch reports -1 breaks; and if two functions without a break have one graph each, torch reports 1 break.
+This module counts the facts of a run instead.
 """
 
 from __future__ import annotations

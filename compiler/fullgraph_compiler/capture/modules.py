@@ -56,8 +56,8 @@ class RunnableModule:
 def find_module(name: str, pinned: str = "") -> RunnableModule:
     """Find a module, or a package's ``__main__``, and import its parent packages.
 
-    Raises :class:`NoModuleError` if there is no such module or it is not the file ``pinned``, and any error
-    of an imported package.
+    Raises :class:`NoModuleError` if the module does not exist or is another file than ``pinned``, and any
+    error of an imported package.
     """
     spec: ModuleSpec | None = find_spec_of(name, pinned)
     assert spec is not None

@@ -141,7 +141,7 @@ def current_function() -> Hashable:
 def code_of(function: Any) -> tuple[CodeType, str] | None:
     """Return code and name of a function by its identity; ``forward`` for modules.
 
-    ``function`` is an identity from :func:`watch_calls`. Return ``None`` if there is no code.
+    ``function`` is an identity from :func:`watch_calls`. Return ``None`` for an object without code.
     """
     if isinstance(function, CodeType):
         return function, getattr(function, "co_qualname", function.co_name)

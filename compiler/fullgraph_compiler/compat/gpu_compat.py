@@ -2,8 +2,8 @@
 
 Initializing a GPU takes 0.3 s, and fixes which GPUs are visible. Dynamo and fake tensors query the GPU's
 random state, its current stream and its compute capability at the first frame, even if the program uses only
-the CPU. Until the program initializes the GPU, there is no random state to preserve and no stream to follow,
-and NVML, the driver's interface for monitoring, has the compute capability.
+the CPU. Until the program initializes the GPU, Dynamo needs neither its random state nor its stream; NVML,
+the driver's interface for monitoring, has the compute capability.
 """
 
 from __future__ import annotations

@@ -60,8 +60,8 @@ def listen(handler: logging.Handler) -> None:
     """Send every record of the structured trace to ``handler`` from now on.
 
     torch builds a record only while the trace's logger has a handler. Graph breaks that Dynamo finds outside
-    its tracer are recorded only while the graph-break log is on (``convert_frame.py``,
-    ``ConvertFrame.__call__``), so this log is turned on, with its output suppressed.
+    its tracer are recorded only while the graph-break log is enabled (``convert_frame.py``,
+    ``ConvertFrame.__call__``), so this function enables the log and suppresses its output.
     """
     from torch._logging import _internal
 

@@ -94,9 +94,9 @@ def load(path: Path) -> list[str]:
 def difference(uncompiled: Sequence[str], captured: Sequence[str], compiled: Sequence[str]) -> str:
     """Describe the first line that a program prints only uncompiled or only compiled.
 
-    Empty if there is no such line. The three runs are of the same program: uncompiled, with Dynamo alone
-    (``captured``), and compiled. Addresses, numbers with a decimal point and the order of lines are ignored.
-    If all three runs differ, for example in a printed time, the result is empty, too.
+    Return an empty string if no line differs. The three runs are of the same program: uncompiled,
+    with Dynamo alone (``captured``), and compiled. Addresses, numbers with a decimal point and the order of
+    lines are ignored. If all three runs differ, for example in a printed time, the result is empty, too.
     """
     plain, alone, whole = (Counter(map(_normal, lines)) for lines in (uncompiled, captured, compiled))
     missing, added = differing(uncompiled, compiled)

@@ -128,8 +128,8 @@ class SpeedMeasured(Fact):
     confidence of 95 %. ``repeated`` says that the calls were repeated at the end of the program; otherwise,
     the times are those of the program's own calls after the first calls. ``parts`` add up to ``compiled``.
     ``outside`` is the time between calls in the program, per call; ``optimizer`` is the part of ``outside``
-    spent in steps of optimizers. ``problem`` says in one sentence why there is no measurement; ``device`` is
-    the name of the GPU, empty if there is none. ``operators`` are the operators that ``parts`` name.
+    spent in steps of optimizers. ``problem`` says in one sentence why nothing was measured; ``device`` is
+    the name of the GPU, empty without a GPU. ``operators`` are the operators that ``parts`` name.
     """
 
     functions: tuple[str, ...]

@@ -29,7 +29,7 @@ _FAILED_CALLS = {
     "the folders": "this system cannot cover all folders in a namespace",
     "the namespace": "this process cannot join the namespace of the first rank",
 }
-"""The reasons why there is no namespace, by the start of the error message of the failed step."""
+"""The reasons why the run got no namespace, by the start of the error message of the failed step."""
 _protected = False
 
 

@@ -98,7 +98,7 @@ def changed_with(
 def versions(guards: Mapping[str, Sequence[GuardInstalled]]) -> int:
     """Return the largest number of different compilations of one frame.
 
-    This is the cache size that the program needs if there is no limit. ``guards`` has the guards of each
+    Without a recompile limit, the program needs a cache of this size. ``guards`` has the guards of each
     compilation by its id. Compilations with the same guards count once: the later compilation was needed only
     because the cache had dropped the earlier one.
     """

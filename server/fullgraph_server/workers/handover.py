@@ -89,7 +89,7 @@ class Handover:
             await server.stay(listener, path, self._seconds)
         with contextlib.suppress(OSError):
             for surplus in self._staying()[:-_MOST]:
-                _end(surplus)
+                end_fork_server(surplus)
 
     def _staying(self, key: str = "") -> list[Path]:
         """Return the sockets of fork servers that stay, the oldest first."""
@@ -109,7 +109,7 @@ class Handover:
         return stat.S_ISDIR(status.st_mode) and mine
 
 
-def _end(path: Path) -> None:
+def end_fork_server(path: Path) -> None:
     """End a fork server by connecting and closing the connection without a message."""
     with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as client:
         client.setblocking(False)

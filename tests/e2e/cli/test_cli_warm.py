@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 import pytest
-from fullgraph_server.workers.handover import _end
+from fullgraph_server.workers.handover import end_fork_server
 from processes import dies, marked, outliving
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes stay on Linux alone")
@@ -109,7 +109,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
     (tmp_path / "hangs.py").write_text(HANGS)
     yield terminal
     for path in terminal.sockets.glob("*"):
-        _end(path)
+        end_fork_server(path)
     assert outliving(marked(terminal.mark)) == []
     shutil.rmtree(runtime)
 

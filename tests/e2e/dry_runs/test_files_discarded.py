@@ -12,7 +12,7 @@ from typing import IO, Any
 
 import pytest
 import pytest_lsp
-from fullgraph_server.workers.handover import _end
+from fullgraph_server.workers.handover import end_fork_server
 from lsp_session import CONFIG, Editor, uri_of
 
 PROGRAM = """\
@@ -151,7 +151,7 @@ def test_no_way_leads_around_a_run_that_discards(folder: Path, tmp_path: Path) -
             assert log.read_text() == ""
     finally:
         for path in (runtime / "fullgraph").glob("*"):
-            _end(path)
+            end_fork_server(path)
 
 
 def test_a_run_that_is_asked_for_keeps_its_files(folder: Path) -> None:

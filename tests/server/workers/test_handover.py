@@ -23,7 +23,7 @@ from fullgraph_compiler.facts import Fact, RunRequest, Script, TargetProblem
 from fullgraph_server.runs.program_run import WorkerRun
 from fullgraph_server.workers import fork_server
 from fullgraph_server.workers import handover as handover_module
-from fullgraph_server.workers.handover import Handover, _end, _key, handover_of_user
+from fullgraph_server.workers.handover import Handover, _key, end_fork_server, handover_of_user
 from fullgraph_server.workers.inherited import inherited
 from fullgraph_server.workers.pool import WorkerPool
 from fullgraph_server.workers.settings import RunSettings
@@ -80,7 +80,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Termin
     yield terminal
     monkeypatch.undo()
     for path in terminal.folder.glob("*"):
-        _end(path)
+        end_fork_server(path)
     assert outliving(marked(terminal.mark)) == []
     shutil.rmtree(folder)
 
@@ -175,7 +175,10 @@ async def test_one_that_a_dead_command_has_ended_ends(terminal: Terminal) -> Non
     warm = await terminal.command()
     os.kill(warm, signal.SIGSTOP)
     (path,) = terminal.sockets
-    ending = "import sys; from fullgraph_server.workers.handover import _end, Path; _end(Path(sys.argv[1]))"
+    ending = (
+        "import sys; from fullgraph_server.workers.handover import end_fork_server, Path; "
+        "end_fork_server(Path(sys.argv[1]))"
+    )
     command = await asyncio.create_subprocess_exec(sys.executable, "-c", ending, str(path))
     assert await command.wait() == 0
     os.kill(warm, signal.SIGCONT)

@@ -124,8 +124,8 @@ def _transformed(marks: MarkUses, error: SeenError) -> FindingAnswer | None:
         f"{code_span(function)} is compiled ({error.line(mark)}).",
         (
             (
-                f"Compute the gradient with `torch.func`, and compile that: {gradient}. A `vmap` of "
-                "`torch.autograd.grad` fails when it is compiled, too."
+                f"Compute the gradient with `torch.func`, and compile that: {gradient}. Compiling a "
+                "`vmap` of `torch.autograd.grad` does not help."
             ),
             "Or call `torch.autograd.grad` in a loop instead of `vmap`, or leave the function uncompiled.",
         ),
