@@ -8,6 +8,8 @@ SOURCES = compiler server scripts tests benchmarks
 # Tests wait for processes a good part of the time: four at a time on two cores.
 PYTEST = -m pytest -n 4 --dist loadgroup
 SLOW = and not slow
+# Programs of the corpora: all but some proofs without stored runs, or all of them anew.
+CORPORA = drawn
 CODE_SERVER = .cache/code-server/node_modules/.bin/code-server
 
 export PATH := $(CURDIR)/.cache/node/node_modules/.bin:$(PATH)
@@ -20,8 +22,9 @@ unexport PYTHONDONTWRITEBYTECODE
 test: lint vsix unit pytest
 	$(MAKE) --no-print-directory --output-sync=target -j2 SLOW="$(SLOW)" preview e2e
 
-# More of the same, too, for some hours.
+# Slow tests, too, and new runs of all programs of the corpora, for some hours.
 test-all: SLOW =
+test-all: CORPORA = anew
 test-all: .venv/truth test
 
 # Lint, and what needs neither torch nor an editor: for every change.
@@ -44,7 +47,7 @@ unit: node_modules/ready
 	npm test --silent
 
 pytest: .venv/ready build/fullgraph.vsix .cache/editors
-	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" $(PYTEST_ARGS)
+	.venv/bin/python $(PYTEST) -m "not gpu and not preview $(SLOW)" --corpora=$(CORPORA) $(PYTEST_ARGS)
 
 # Reports beside torch's own logs: each program runs twice, once with TorchInductor.
 truth: .venv/truth

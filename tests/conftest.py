@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["stored_runs"]
 os.environ["FULLGRAPH_WARM"] = "0"  # else a command would find what another test has left
 # `nohup make test` ignores one of these, and `make test &` the other, and so would all commands.
 if hasattr(signal, "SIGHUP"):
@@ -17,10 +18,11 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 @pytest.hookimpl(tryfirst=True)  # pytest-xdist looks at the groups next
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Group the tests of a module that share a server, so that it is started once."""
+    """Group the tests of a module that share a server or the workers of proofs, so that these start once."""
     for item in items:
         mark = item.get_closest_marker("asyncio")
-        if mark is not None and mark.kwargs.get("loop_scope") == "module":
+        shares_server = mark is not None and mark.kwargs.get("loop_scope") == "module"
+        if shares_server or "proving" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.xdist_group(item.path.stem))
 
 

@@ -11,9 +11,11 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from typing import cast
 
 import fullgraph_compiler
 import torch
+from code_hash import digest
 from fullgraph_compiler.capture.run import run
 from fullgraph_compiler.facts import (
     Depth,
@@ -24,9 +26,11 @@ from fullgraph_compiler.facts import (
     Switches,
     as_object,
     from_json,
+    to_json,
 )
 from fullgraph_compiler.files.protection import discard_files, is_wanted
 from in_child import in_child
+from stored_runs import current_store, with_paths, without_paths
 
 _OURS = f'"filename": "{Path(fullgraph_compiler.__file__).parent}'
 
@@ -44,11 +48,31 @@ def observe(
     ``TORCH_LOGS=recompiles`` is written to ``log``, if given. Raises ``AssertionError`` if the child dies or
     takes too long, or if a fact has a place in a file of Fullgraph.
     """
+    request = RunRequest(1, program, depth, texts, switches=switches or Switches())
+    store = current_store()
+    if store is None:
+        facts = _observed(request, cwd, log)
+    else:
+        key = digest(without_paths(to_json(request), cwd=cwd), log is not None)
+        stored = store.get(key)
+        if stored is None:
+            facts = _observed(request, cwd, log)
+            made = {"facts": facts, "log": log.read_text() if log else ""}
+            store.made[key] = without_paths(made, cwd=cwd)
+        else:
+            run = with_paths(stored, cwd=cwd)
+            facts = run["facts"]
+            if log is not None:
+                log.write_text(run["log"])
+    return cast("tuple[Fact, ...]", from_json(facts))
+
+
+def _observed(request: RunRequest, cwd: Path, log: Path | None) -> list[object]:
+    """Run a program in a child, and return its facts as JSON values."""
     with tempfile.TemporaryDirectory() as folder:
-        request = RunRequest(1, program, depth, texts, switches=switches or Switches())
         lines = in_child(lambda: _run(request, cwd, log, Path(folder)))
     assert [line for line in lines if _OURS in line] == []
-    return tuple(fact for line in lines for fact in from_json(json.loads(line)))
+    return [fact for line in lines for fact in json.loads(line)]
 
 
 def _run(request: RunRequest, cwd: Path, log: Path | None, folder: Path) -> list[str]:

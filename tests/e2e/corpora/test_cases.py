@@ -40,6 +40,7 @@ def found_in(report: Report, path: Path, severities: tuple[Severity, ...]) -> li
     return found
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("path", GRAPH_BREAKS, ids=lambda path: path.stem)
 def test_graph_break(path: Path, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     expected = parse_expectations(path, torch.__version__)
@@ -51,6 +52,7 @@ def test_graph_break(path: Path, tmp_path: Path, record_property: Callable[[str,
     assert_same(found, expected)
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
 def test_finding(path: Path, tmp_path: Path) -> None:
     found = found_in(check(path, tmp_path), path, ("error", "warning", "information"))

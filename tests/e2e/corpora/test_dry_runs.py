@@ -5,9 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -87,14 +86,8 @@ def breaks(report: Report) -> set[tuple[str, int]]:
     return {(item.code, item.span.row) for item in report.findings if item.kind == "graph-break"}
 
 
-def programs() -> Iterator[Any]:
-    """All programs. Those that break in a dry run as ever are slow, but for every twelfth one."""
-    for number, path in enumerate(CASES):
-        marks = [] if number % 12 == 0 or path.stem in OTHERWISE else [pytest.mark.slow]
-        yield pytest.param(path, id=path.stem, marks=marks)
-
-
-@pytest.mark.parametrize("path", list(programs()))
+@pytest.mark.corpus
+@pytest.mark.parametrize("path", CASES, ids=lambda path: path.stem)
 def test_what_breaks_a_graph_does_so_in_a_dry_run(
     path: Path, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:

@@ -26,16 +26,14 @@ from test_recompile_cases import Case
 
 CASES = Path(__file__).parents[2] / "cases"
 FEW = ("gb0170_branch",)
-"""The programs of each test run; the others are slow."""
+"""The programs that have a fix, and run each time."""
 PROGRAMS = sorted([*(CASES / "graph_breaks").glob("*.py"), *(CASES / "recompiles").glob("*.py")])
-
-pytestmark = pytest.mark.xdist_group("proofs")  # they have one warm process
 
 
 @pytest.mark.parametrize(
     "path",
     [
-        pytest.param(item, marks=() if item.stem in FEW else pytest.mark.slow, id=item.stem)
+        pytest.param(item, marks=() if item.stem in FEW else pytest.mark.corpus, id=item.stem)
         for item in PROGRAMS
     ],
 )

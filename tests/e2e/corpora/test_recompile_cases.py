@@ -62,6 +62,7 @@ def check(path: Path, tmp_path: Path, text: str | None = None, log: Path | None 
     return fold(str(path), 1, torch.__version__, facts, Workspace(path.parent))
 
 
+@pytest.mark.corpus
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: path.stem)
 def test_recompile(path: Path, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     text = path.read_text()

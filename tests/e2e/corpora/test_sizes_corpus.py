@@ -27,14 +27,13 @@ PROGRAMS = [
 ]
 DROPPED = sorted((CASES / "sizes_dropped").glob("*.py"))
 FEW = ("size_one", "filtered_branch", "gradient_of_first_size")
-"""The programs of each test run; the others are slow."""
-
-pytestmark = pytest.mark.xdist_group("proofs")  # they have one warm process
+"""The programs that run each time."""
 
 
 def few(paths: list[Path]) -> list[object]:
     return [
-        pytest.param(path, marks=() if path.stem in FEW else pytest.mark.slow, id=path.stem) for path in paths
+        pytest.param(path, marks=() if path.stem in FEW else pytest.mark.corpus, id=path.stem)
+        for path in paths
     ]
 
 

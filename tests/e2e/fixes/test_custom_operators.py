@@ -18,8 +18,6 @@ from fullgraph_server.fixes.search import CandidateVerdict, try_finding
 from fullgraph_server.workspace.source import SourceFile
 from proving import Proving
 
-pytestmark = pytest.mark.xdist_group("proofs")  # they have one warm process
-
 EXTENSION = r"""
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

@@ -21,9 +21,7 @@ from proving import Proving
 from replacements import CORPUS, Replacement
 
 FEW = ("a returned arm", "what follows hides it")
-"""The replacements of each test run; the others are slow."""
-
-pytestmark = pytest.mark.xdist_group("proofs")
+"""The replacements that run each time."""
 
 
 class _Mutated(ast.NodeTransformer):
@@ -118,7 +116,10 @@ def test_there_are_enough() -> None:
 
 @pytest.mark.parametrize(
     "item",
-    [pytest.param(item, marks=() if item.name in FEW else pytest.mark.slow, id=item.name) for item in CORPUS],
+    [
+        pytest.param(item, marks=() if item.name in FEW else pytest.mark.corpus, id=item.name)
+        for item in CORPUS
+    ],
 )
 def test_wrong_edits_are_not_verified(
     item: Replacement, proving: Proving, tmp_path: Path, record_property: Callable[[str, object], None]
@@ -230,7 +231,7 @@ BAKED = {
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name == "a counter" else pytest.mark.slow) for name in BAKED]
+    "name", [pytest.param(name, marks=() if name == "a counter" else pytest.mark.corpus) for name in BAKED]
 )
 def test_what_tracing_would_fix_is_not_verified(
     name: str, proving: Proving, tmp_path: Path, record_property: Callable[[str, object], None]

@@ -44,7 +44,7 @@ def selects(target: str, marks: Collection[str], known: Collection[str]) -> bool
 def test_every_test_is_run_by_make_test_all(pytestconfig: pytest.Config) -> None:
     own = (ROOT / "pyproject.toml").read_text()
     known = [line.partition(":")[0] for line in pytestconfig.getini("markers") if f'"{line}"' in own]
-    assert set(known) == {"gpu", "portable", "preview", "slow"}
+    assert set(known) == {"corpus", "gpu", "portable", "preview", "slow"}
     others = [name for name in known if name != "gpu"]
     for number in range(len(others) + 1):
         for marks in itertools.combinations(others, number):
