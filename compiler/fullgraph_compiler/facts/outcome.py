@@ -365,10 +365,10 @@ class FilesDiscarded(Fact):
 
 @dataclass(frozen=True, slots=True)
 class LeftBehind(Value):
-    """A variable, setting or file that two runs leave in different states.
+    """A value, setting or file that differs between two runs.
 
-    ``place`` names the variable, setting or file (```LEDGER` of train.py``), ``words`` describe the
-    difference. ``of_form`` says that only the type or shape differs.
+    ``place`` names the value, setting or file (```LEDGER` of train.py``), ``words`` describe the difference.
+    ``of_form`` says that only the type or shape differs.
     """
 
     place: str
@@ -386,7 +386,9 @@ class ResultsCompared(Fact):
     ``unseen`` the values that could not be compared. ``modes`` are the modes of the modules that were called
     (``training``, ``evaluation``), empty if there are no modules. ``repeated`` is the number of compared
     calls that were repeated with gradients or with other values; ``again`` is the first difference between
-    repeated calls. ``left`` lists the differences at the end of the program.
+    repeated calls. ``left`` lists the differences at the end of the program. ``mild`` is the first difference
+    that only code that looks at more than numbers notices. ``numbers`` has the Python numbers that differ,
+    such as measured times. Neither counts as ``difference``.
     """
 
     calls: int
@@ -397,6 +399,8 @@ class ResultsCompared(Fact):
     again: str = ""
     repeated: int = 0
     left: tuple[LeftBehind, ...] = ()
+    mild: str = ""
+    numbers: tuple[LeftBehind, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -408,7 +412,8 @@ class StatementsTried(Fact):
     ``difference`` says in which case the statements differ and how, empty if they never do.
     ``depends_on_use`` says that only the type or shape of a variable differs, or that a variable has no value
     here: the code that reads the variable decides whether that matters. ``problem`` is one sentence on why
-    the trial could not run, or empty.
+    the trial could not run, or empty. ``mild`` is a difference that only code that looks at more than numbers
+    notices: a tensor in place of a number, another memory layout, memory that is no longer shared.
     """
 
     number: int
@@ -417,6 +422,7 @@ class StatementsTried(Fact):
     difference: str = ""
     problem: str = ""
     depends_on_use: bool = False
+    mild: str = ""
 
 
 SizeOutcome: TypeAlias = Literal[

@@ -9,6 +9,7 @@ import linecache
 import operator
 import sysconfig
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -27,6 +28,7 @@ _NEVER_TRUE = ("is_scripting", "is_tracing", "is_compiling", "is_dynamo_compilin
 _MOST_CHARACTERS = 60
 _CATCHING = ("suppress", "raises")
 """The names of context managers that catch exceptions: ``contextlib.suppress``, ``pytest.raises``."""
+_OWN = str(Path(__file__).parents[1])
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
 
 
@@ -38,15 +40,18 @@ class BranchCoverage:
     the two compared numbers. An elementwise comparison of tensors has a negative number; its gap is the
     median of the elements' differences: if it is subtracted, half of the elements compare as true. Branches
     inside ``kept`` statements (as ``ast.dump`` writes them), and in functions that the statements call, do
-    not count.
+    not count. Nor does it count that a loop over one of the values in ``loops`` is empty, because the new
+    statements have the same loop.
     """
 
-    def __init__(self, statements: Sequence[ast.stmt], kept: Collection[str] = ()) -> None:
+    def __init__(
+        self, statements: Sequence[ast.stmt], kept: Collection[str] = (), loops: Collection[str] = ()
+    ) -> None:
         self.words: dict[tuple[int, bool], str] = {}
         self.taken: set[tuple[int, bool]] = set()
         self.gaps: dict[int, float] = {}
         self.elementwise = 0
-        marker = _BranchMarker(self, kept)
+        marker = _BranchMarker(self, kept, loops)
         self.instrumented: list[ast.stmt] = [marker.visit(copy.deepcopy(node)) for node in statements]
 
     def add(self, row: int, true: str, false: str) -> int:
@@ -112,9 +117,10 @@ class BranchCoverage:
 
 
 class _BranchMarker(ast.NodeTransformer):
-    def __init__(self, branches: BranchCoverage, kept: Collection[str]) -> None:
+    def __init__(self, branches: BranchCoverage, kept: Collection[str], loops: Collection[str]) -> None:
         self._branches = branches
         self._kept = kept
+        self._loops = loops
 
     def visit(self, node: ast.AST) -> Any:
         if not (self._kept and isinstance(node, ast.stmt) and ast.dump(node) in self._kept):
@@ -151,6 +157,7 @@ class _BranchMarker(ast.NodeTransformer):
     def visit_For(self, node: ast.For) -> ast.AST:
         text = _short(node.iter)
         fixed = isinstance(node.iter, (ast.Tuple, ast.List, ast.Constant)) or _is_constant_range(node.iter)
+        fixed = fixed or ast.dump(node.iter) in self._loops
         number = self._branches.add(
             node.lineno, f"the loop over `{text}` never ran", "" if fixed else f"`{text}` was never empty"
         )
@@ -276,9 +283,14 @@ def is_caught(frame: FrameType | None) -> bool:
         return True
     while frame is not None:
         frame = frame.f_back
-        if frame is not None and not frame.f_code.co_filename.startswith(_INSTALLED) and _is_in_body(frame):
-            return bool(frame.f_globals.get("__package__") != __package__)
+        if frame is not None and _is_of_program(frame) and _is_in_body(frame):
+            return True
     return False
+
+
+def _is_of_program(frame: FrameType) -> bool:
+    """Return whether a frame runs neither a library nor Fullgraph."""
+    return not frame.f_code.co_filename.startswith((*_INSTALLED, _OWN))
 
 
 def _is_in_body(frame: FrameType) -> bool:

@@ -15,6 +15,9 @@ from ..observe.live import Sink
 from .differences import LADDER, DifferenceRules, SnapshotComparison, numbers_differ
 from .surroundings import OF_NO_VARIABLE
 
+_MOST_NUMBERS = 1000
+"""The most Python numbers that are listed as different; any further one is a difference of results."""
+
 
 def compare(request: CompareRequest, sink: Sink) -> None:
     """Compare a request's recordings; report ``ResultsCompared``, ``RunFinished``."""
@@ -46,13 +49,16 @@ def compared(
         again,
         comparison.repeated,
         tuple(_left_differently(before["left"], after["left"])),
+        comparison.mild,
+        tuple(comparison.numbers),
     )
 
 
 class _ValueComparison:
     """A comparison of two recordings.
 
-    ``seen`` lists what was compared, ``unseen`` what could not be compared.
+    ``seen`` lists what was compared, ``unseen`` what could not be compared. ``mild`` is the first mild
+    difference, ``numbers`` the Python numbers that differ.
     """
 
     def __init__(self, errors_differ: bool) -> None:
@@ -61,6 +67,8 @@ class _ValueComparison:
         self.repeated = 0
         self.seen: dict[str, None] = {}
         self.unseen: list[str] = []
+        self.mild = ""
+        self.numbers: list[LeftBehind] = []
 
     def differences(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
         uncompiled = False
@@ -119,7 +127,13 @@ class _ValueComparison:
                 yield f"{place} of {title}: missing"
                 continue
             for found in between.between(place, node, other):
-                yield f"{found.place} of {title}: {found.words}"
+                where = f"{found.place} of {title}"
+                if found.mild:
+                    self.mild = self.mild or f"{where}: {found.words}"
+                elif found.of_number and len(self.numbers) < _MOST_NUMBERS:
+                    self.numbers.append(LeftBehind(where, found.words))
+                else:
+                    yield f"{where}: {found.words}"
         yield from self._gradients(f"gradient of {{}} of {title}", old["gradients"], new["gradients"])
         for place in {**old["grads"], **new["grads"]}:
             # An optimizer skips a parameter without a gradient, but may change one with a zero gradient.
@@ -145,11 +159,11 @@ class _ValueComparison:
                 if difference:
                     yield f"{title.format(place)}: {difference}"
 
-    def _lost(self, title: str, place: str, first: str) -> str:
+    def _lost(self, title: str, place: str, first: str) -> tuple[str, bool]:
         self.unseen.append(
             f"whether the caller changes the {place} of {title} in place: it was in the memory of {first}"
         )
-        return ""
+        return "", True
 
 
 def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -25,26 +25,31 @@ class DifferenceRules:
     """The rules for what counts as a difference.
 
     If an old value shares memory with an earlier value, but the new value does not, ``lost_memory`` is called
-    with both values' places and returns a description, which is empty if the rules allow the difference. If
-    only the new value shares memory, that is always a difference. With ``strides``, other strides are a
-    difference, too.
+    with both values' places and returns a description, which is empty if the rules allow the difference, and
+    whether the difference is mild. If only the new value shares memory, that is always a difference. With
+    ``strides``, other strides are a difference, too.
     """
 
     tolerances: tuple[float, float, float]
     requires_grad: bool = True
     strides: bool = False
-    lost_memory: Any = None
+    lost_memory: Callable[[str, str], tuple[str, bool]] | None = None
 
 
 class SnapshotDifference(NamedTuple):
     """A difference between two values: where it is, and its description.
 
-    With ``of_form`` only the type, shape or identity differs: all numbers that can be compared are equal.
+    With ``of_form`` only the type, shape or identity differs: all numbers that can be compared are equal. A
+    difference is ``mild`` if the new value is a tensor without gradient with the number that the old value
+    was, has another layout, or no longer shares memory: code that only computes with the value does not
+    notice. ``of_number`` says that two Python numbers differ.
     """
 
     place: str
     words: str
     of_form: bool = False
+    mild: bool = False
+    of_number: bool = False
 
 
 class SnapshotComparison:
@@ -77,17 +82,22 @@ class SnapshotComparison:
         old, new = self._followed(self._old, old), self._followed(self._new, new)
         if old[0] != new[0] or (old[0] != "tensor" and old[1] != new[1]):
             types = old[0] == new[0] == "value"
-            words = (f"{_kind(node)} ({node[1]})" if types else _kind(node) for node in (new, old))
-            yield SnapshotDifference(place, ", before ".join(words), not self._numbers(old, new))
+            kinds = (f"{_kind(node)} ({node[1]})" if types else _kind(node) for node in (new, old))
+            is_equal = not self._numbers(old, new)
+            is_mild = is_equal and _is_number(old, new)
+            yield SnapshotDifference(place, ", before ".join(kinds), is_equal, is_mild)
         elif old[0] == "value":
             if not _same_value(old[2], new[2], self._rules.tolerances[0]):
-                yield SnapshotDifference(place, f"{_short(new[2])}, before {_short(old[2])}")
+                words = f"{_short(new[2])}, before {_short(old[2])}"
+                yield SnapshotDifference(place, words, of_number=type(old[2]) in (int, float))
         elif old[0] == "tensor":
-            difference = self._properties(old, new)
-            if difference:
+            name, difference = self._properties(old, new)
+            if difference and name != "strides":
                 yield SnapshotDifference(place, difference, not self._numbers(old, new))
-            elif difference := self._elements(old, new):
-                yield SnapshotDifference(place, difference)
+            elif elements := self._elements(old, new):
+                yield SnapshotDifference(place, elements)
+            elif difference:
+                yield SnapshotDifference(place, difference, of_form=True, mild=True)
         elif old[0] == "items":
             before, after = dict(old[2]), dict(new[2])
             if list(before) != list(after):
@@ -108,16 +118,20 @@ class SnapshotComparison:
             what = "the same object as" if new[0] == "seen" else "in the memory of"
             yield SnapshotDifference(place, f"{what} {after}, before not", old[0] == "value")
         elif before and before != after and self._rules.lost_memory:
-            difference = self._rules.lost_memory(place, before)
+            difference, is_mild = self._rules.lost_memory(place, before)
             if difference:
-                yield SnapshotDifference(place, difference)
+                yield SnapshotDifference(place, difference, mild=is_mild)
 
-    def _properties(self, old: Node, new: Node) -> str:
-        for name, value in old[1].items():
+    def _properties(self, old: Node, new: Node) -> tuple[str, str]:
+        """Return the first property that differs, and how; empty if none does.
+
+        Strides come last: a difference in strides alone is mild.
+        """
+        for name, value in sorted(old[1].items(), key=lambda item: item[0] == "strides"):
             other = new[1][name]
             if value != other and getattr(self._rules, name, True):
-                return f"{_property(name, other)}, before {_property(name, value)}"
-        return ""
+                return name, f"{_property(name, other)}, before {_property(name, value)}"
+        return "", ""
 
     def _elements(self, old: Node, new: Node) -> str:
         if old[2] is None or new[2] is None:
@@ -227,6 +241,14 @@ def _same_value(old: Any, new: Any, relative: float) -> bool:
             (0.0, relative, 0.0),
         )
     return bool(old == new)
+
+
+def _is_number(old: Node, new: Node) -> bool:
+    """Return whether a number became a tensor of one element, of the same kind and without gradient."""
+    if old[0] != "value" or new[0] != "tensor" or new[2] is None:
+        return False
+    kind = type(new[2].flatten()[0].item()) if new[2].numel() == 1 else None
+    return kind is type(old[2]) and kind in (bool, int, float) and not new[1]["requires_grad"]
 
 
 def _shared(node: Node) -> str:

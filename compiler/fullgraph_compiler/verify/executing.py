@@ -77,6 +77,23 @@ class StatementOutcome:
         return self.end not in ("through", "return", "break", "continue")
 
 
+@dataclass(frozen=True)
+class OutcomeDifference:
+    """The difference between the outcomes of old and new statements, as text; or none.
+
+    ``depends_on_use`` says that the difference matters only for some later uses of a variable: only the form
+    of the variable differs, or the variable has no value. ``is_mild`` says that only code that looks at more
+    than numbers notices the difference (see ``SnapshotDifference``).
+    """
+
+    words: str = ""
+    depends_on_use: bool = False
+    is_mild: bool = False
+
+    def __bool__(self) -> bool:
+        return bool(self.words)
+
+
 class StatementRunner:
     """A runner of statements on copies of an environment.
 
@@ -87,6 +104,7 @@ class StatementRunner:
         self, statements: TrialStatements, namespace: dict[str, Any], cls: object, *, caught: bool = False
     ) -> None:
         self._errors_differ = statements.errors_differ and not caught
+        self._caught = caught
         self._statements = statements
         self._namespace = namespace
         self._cls = cls
@@ -155,35 +173,40 @@ class StatementRunner:
 
     def difference(
         self, old: StatementOutcome, new: StatementOutcome, *, is_rough: bool = False
-    ) -> tuple[str, bool]:
-        """Describe how ``new`` differs from ``old``; return whether later use decides.
+    ) -> OutcomeDifference:
+        """Return how ``new`` differs from ``old``.
 
-        The description is empty without a difference. The second result is true if the difference matters
-        only for some later uses of a variable: only the form of the variable differs, or the variable has no
-        value. Gradients are not compared in that case, since a number has no gradient. With ``is_rough``,
-        rounding of a low precision is not a difference.
+        Gradients are not compared if the difference depends on use, since a number has no gradient. With
+        ``is_rough``, the values have a precision that the program does not use: rounding is no difference,
+        and any difference between numbers is mild.
         """
         rules = replace(self._rules, tolerances=ROUGH) if is_rough else self._rules
-        if self._errors_differ and old.is_error and new.end == "RuntimeError":
-            return "", False
+        if self._errors_differ and old.is_error and new.end in ("RuntimeError", old.end):
+            return OutcomeDifference()
+        if old.end == "ZeroDivisionError" != new.end and not self._caught:
+            return OutcomeDifference(f"{_ending(new)}, before {_ending(old)}", is_mild=True)
         if old.end != new.end:
-            return f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE
+            return OutcomeDifference(f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE)
         if old.by_statement and new.by_statement and old.message != new.message:
-            return f"raises {new.end} with another message", False
+            return OutcomeDifference(f"raises {new.end} with another message")
         if self._statements.prints and old.told != new.told:
-            return "prints or warns differently", False
-        depends = ""
+            return OutcomeDifference("prints or warns differently")
+        depends = mild = ""
         between = SnapshotComparison(rules)
         after = dict(new.values)
         for place, node in old.values:
             other = after.get(place, _UNBOUND)
-            for where, words, of_form in between.between(place, node, other):
-                if not (place.startswith("`") and (of_form or other == _UNBOUND)):
-                    return f"{where}: {words}", False
-                depends = depends or f"{where}: {words}"
+            for found in between.between(place, node, other):
+                words = f"{found.place}: {found.words}"
+                if place.startswith("`") and (found.of_form or other == _UNBOUND):
+                    depends = depends or words
+                elif found.mild:
+                    mild = mild or words
+                else:
+                    return OutcomeDifference(words)
         for source, digest in old.random.items() if not self._statements.runs_skipped else ():
             if new.random.get(source, digest) != digest:
-                return f"random numbers of {source}: draws more or fewer of them", False
+                return OutcomeDifference(f"random numbers of {source}: draws more or fewer of them")
         for place, gradient in old.gradients.items() if not depends else ():
             other_gradient = new.gradients.get(place)
             if (
@@ -194,8 +217,8 @@ class StatementRunner:
                 continue
             words = _gradient_difference(gradient, other_gradient, rules.tolerances)
             if words:
-                return f"gradient of {place}: {words}", False
-        return depends, bool(depends)
+                return OutcomeDifference(f"gradient of {place}: {words}")
+        return OutcomeDifference(depends or mild, bool(depends), is_mild=bool(mild and not depends))
 
     def _values(
         self,
@@ -230,14 +253,14 @@ class StatementRunner:
             values.append(("the returned value", result))
         return values
 
-    def _lost_memory(self, place: str, first: str) -> str:
-        if not (_BARE.fullmatch(place) and (_BARE.fullmatch(first) or self._is_forgotten(first))):
-            return f"no longer in the memory of {first}"
+    def _lost_memory(self, place: str, first: str) -> tuple[str, bool]:
         names = {part for text in (place, first) for part in text.split("`")[1:2]}
         changed = sorted(names & self._statements.changed_later)
-        if not changed:
-            return ""
-        return f"no longer in the memory of {first}, and `{changed[0]}` is changed in place later"
+        if changed:
+            return f"no longer in the memory of {first}, and `{changed[0]}` is changed in place later", False
+        if _BARE.fullmatch(place) and (_BARE.fullmatch(first) or self._is_forgotten(first)):
+            return "", True
+        return f"no longer in the memory of {first}", True
 
     def _is_forgotten(self, place: str) -> bool:
         """Return whether a place belongs to an assigned variable that nothing reads later."""

@@ -147,7 +147,7 @@ _OF_MODULES = frozenset(vars(torch.nn.Module()))
 
 def _children(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
-        yield from ((f"[{key!r}]", item) for key, item in value.items())
+        yield from ((f"[{_key(index, key)}]", item) for index, (key, item) in enumerate(value.items()))
     elif isinstance(value, (set, frozenset)):
         yield from ((f"{{{item}}}", None) for item in sorted(map(repr, value)))
     elif isinstance(value, tuple) and (names := getattr(value, "_fields", ())):
@@ -171,6 +171,11 @@ def _children(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(getattr(value, "__dict__", None), dict) and not isinstance(value, torch.nn.Module):
         fields = {item.name for item in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else ()
         yield from ((f".{key}", item) for key, item in vars(value).items() if key not in fields)
+
+
+def _key(index: int, key: Any) -> str:
+    """Return the name of a dictionary's key; that of a tensor does not depend on its elements."""
+    return f"{_type_name(key)} {index}" if isinstance(key, torch.Tensor) else repr(key)
 
 
 def _as_tensor(value: Any) -> Any:

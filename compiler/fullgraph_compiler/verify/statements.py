@@ -29,6 +29,10 @@ _CHANGES = frozenset(
 """Methods that change their object, in addition to methods of tensors whose names end in ``_``."""
 
 
+_WITH_FUNCTIONS = ("torch", "nn", "init", "F", "functional")
+"""Names of modules whose functions change their argument if their name ends in ``_``."""
+
+
 class TrialError(Exception):
     """Statements cannot be tried; the message is a sentence that says why."""
 
@@ -68,6 +72,11 @@ class TrialStatements:
         return frozenset(map(ast.dump, nodes)) if self.runs_skipped else frozenset()
 
     @property
+    def loops(self) -> frozenset[str]:
+        """The values that loops of the new statements go through, as ``ast.dump`` writes them."""
+        return frozenset(ast.dump(node.iter) for node in walk_own(self.new) if isinstance(node, ast.For))
+
+    @property
     def names(self) -> list[str]:
         """The names in the old and new statements, in order."""
         nodes = [node for node in walk((*self.old, *self.new)) if isinstance(node, ast.Name)]
@@ -94,7 +103,7 @@ def find(tree: ast.Module, trial: Trial) -> TrialStatements:
         raise TrialError(f"There are no whole statements of one block of a function in {rows}.")
     place, block, first, last = found
     assert place.function is not None
-    old = copy.deepcopy(block[first : last + 1])
+    old = [copy.deepcopy(item) for item in block[first : last + 1] if not _is_probe(item)]
     for node in walk_own((*old, *new)):
         for kinds, word in _UNTRIABLE:
             if isinstance(node, kinds):
@@ -110,7 +119,7 @@ def find(tree: ast.Module, trial: Trial) -> TrialStatements:
         frozenset(_read(later))
         | frozenset(_read_inside(outside))
         | _always_live(place.function, (*old, *new)),
-        frozenset(_with_views(_changed(later), outside)),
+        frozenset(_with_views(_changed(later), outside, _own_names(place.function))),
         frozenset(
             name for node in ast.walk(place.function) if isinstance(node, ast.Global) for name in node.names
         ),
@@ -214,8 +223,9 @@ def _search(
     for _, block in ast.iter_fields(node):
         if not (isinstance(block, list) and block and isinstance(block[0], ast.stmt)):
             continue
-        firsts = [index for index, item in enumerate(block) if _first_row(item) == row]
-        lasts = [index for index, item in enumerate(block) if item.end_lineno == end_row]
+        own = [(index, item) for index, item in enumerate(block) if not _is_probe(item)]
+        firsts = [index for index, item in own if _first_row(item) == row]
+        lasts = [index for index, item in own if item.end_lineno == end_row]
         if place.function is not None and firsts and lasts and firsts[0] <= lasts[-1]:
             return place, block, firsts[0], lasts[-1]
     for child in ast.iter_child_nodes(node):
@@ -223,6 +233,12 @@ def _search(
         if found is not None:
             return found
     return None
+
+
+def _is_probe(statement: ast.stmt) -> bool:
+    """Return whether a statement is the probe of another trial."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == PROBE
 
 
 def _is_body_of_loop(function: ast.AST, block: list[ast.stmt]) -> bool:
@@ -337,18 +353,20 @@ def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
                 name = node.func.attr
                 if name in _CHANGES or (name.endswith("_") and not name.startswith("__")):
                     yield _root(node.func)
-                    yield from map(_root, node.args)  # torch.nn.init.zeros_(x)
+                    if _root(node.func) in _WITH_FUNCTIONS:  # torch.nn.init.zeros_(x)
+                        yield from map(_root, node.args)
             yield from (_root(item.value) for item in node.keywords if item.arg == "out")
 
 
-def _with_views(changed: Iterable[str], nodes: Iterable[ast.AST]) -> set[str]:
+def _with_views(changed: Iterable[str], nodes: Iterable[ast.AST], own: set[str]) -> set[str]:
     """Return the names in ``changed``, and the names that may share memory with them.
 
-    For example, ``y = x[0]`` shares memory with ``x``; ``y = x * 2`` does not.
+    ``own`` are the parameters and variables of the function: modules such as ``torch`` share no memory. For
+    example, ``y = x[0]`` shares memory with ``x``; ``y = x * 2`` does not.
     """
     found = set(changed)
     views = [
-        (node.targets[0].id, {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)})
+        (node.targets[0].id, {item.id for item in ast.walk(node.value) if isinstance(item, ast.Name)} & own)
         for node in nodes
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
@@ -359,6 +377,12 @@ def _with_views(changed: Iterable[str], nodes: Iterable[ast.AST]) -> set[str]:
             if name in found or roots & found:
                 found |= {name, *roots}
     return found
+
+
+def _own_names(function: ast.FunctionDef | ast.AsyncFunctionDef) -> set[str]:
+    """Return the parameters and variables of a function."""
+    given = {node.arg for node in ast.walk(function.args) if isinstance(node, ast.arg)}
+    return given | set(_assigned(function.body))
 
 
 def _root(node: ast.AST) -> str:

@@ -39,7 +39,7 @@ from ..processes.children import run_child
 from .branches import BranchCoverage, is_caught, untaken
 from .environment import Path as ValuePath
 from .environment import ReachedConstants, TrialEnvironment, allow_more_copies, reached, shared_data
-from .executing import NeedsOwnProcessError, StatementOutcome, StatementRunner
+from .executing import NeedsOwnProcessError, OutcomeDifference, StatementOutcome, StatementRunner
 from .recording import same_draws, set_seeds
 from .statements import (
     PROBE,
@@ -101,6 +101,8 @@ class _VisitResult:
     difference: str = ""
     problem: str = ""
     depends_on_use: bool = False
+    mild: str = ""
+    """The first mild difference."""
 
     @property
     def is_over(self) -> bool:
@@ -110,13 +112,15 @@ class _VisitResult:
         """
         return bool(self.problem or (self.difference and not self.depends_on_use))
 
-    def differ(self, difference: str, depends_on_use: bool) -> None:
+    def differ(self, found: OutcomeDifference) -> None:
         """Record a difference, unless an equal or more definite one is known.
 
         A difference that always matters replaces a difference that depends on later use.
         """
-        if difference and (not self.difference or (self.depends_on_use and not depends_on_use)):
-            self.difference, self.depends_on_use = difference, depends_on_use
+        if found.is_mild:
+            self.mild = self.mild or found.words
+        elif found and (not self.difference or (self.depends_on_use and not found.depends_on_use)):
+            self.difference, self.depends_on_use = found.words, found.depends_on_use
 
 
 @dataclass
@@ -191,8 +195,10 @@ class _TrialSession:
                 problem = f"The program does not reach line {state.trial.row}."
             left: tuple[str, ...] = ()
             if statements and not problem:
-                left = untaken(BranchCoverage(statements.old, statements.kept), found.taken)
-            yield StatementsTried(number, found.cases, left, found.difference, problem, found.depends_on_use)
+                left = untaken(BranchCoverage(statements.old, statements.kept, statements.loops), found.taken)
+            yield StatementsTried(
+                number, found.cases, left, found.difference, problem, found.depends_on_use, found.mild
+            )
 
     def _try(self, state: _TrialState, statements: TrialStatements, frame: FrameType) -> None:
         local = dict(frame.f_locals)
@@ -258,7 +264,7 @@ class _TrialVisit:
         self._statements = statements
         self._environment = environment
         self._called = called
-        self._branches = BranchCoverage(statements.old, statements.kept)
+        self._branches = BranchCoverage(statements.old, statements.kept, statements.loops)
         self._runner = StatementRunner(statements, namespace, cls, caught=caught)
         self._answer = _VisitResult()
         self._patience = patience
@@ -365,21 +371,23 @@ class _TrialVisit:
             new = self._runner.run(nodes, environment, case.seed, gradients=False)
             if case.words and self._statements.runs_skipped and new.is_error and not old.is_error:
                 if self._caught:
-                    self._answer.differ(f"with {case.words}, raises {new.end}, which is caught", False)
+                    words = f"with {case.words}, raises {new.end}, which is caught"
+                    self._answer.differ(OutcomeDifference(words))
                 return False  # the code that was skipped cannot run on these values
-            difference, depends_on_use = self._runner.difference(old, new, is_rough=case.is_rough)
-            if not difference and self._gradients:
-                difference, depends_on_use = self._gradients_differ(environment, case, nodes)
+            difference = self._runner.difference(old, new, is_rough=case.is_rough)
+            if self._gradients and (not difference or difference.is_mild):
+                difference = self._gradients_differ(environment, case, nodes) or difference
             if difference:
-                words = f"with {case.words or 'the values of the run'}, {difference}"
-                self._answer.differ(words, depends_on_use)
+                words = f"with {case.words or 'the values of the run'}, {difference.words}"
+                is_mild = difference.is_mild or case.is_rough
+                self._answer.differ(OutcomeDifference(words, difference.depends_on_use, is_mild))
         self._answer.cases += 1
         self._answer.taken |= taken
         return True
 
     def _gradients_differ(
         self, environment: TrialEnvironment, case: TrialValues, nodes: list[ast.stmt]
-    ) -> tuple[str, bool]:
+    ) -> OutcomeDifference:
         """Run the case again with gradients; return the difference.
 
         The difference is empty if gradients cannot be taken of the old statements.
@@ -389,15 +397,15 @@ class _TrialVisit:
         except (TrialError, NeedsOwnProcessError):
             raise
         except Exception:
-            return "", False
+            return OutcomeDifference()
         if old.is_error:
-            return "", False
+            return OutcomeDifference()
         try:
             new = self._runner.run(nodes, environment, case.seed, gradients=True)
         except (TrialError, NeedsOwnProcessError):
             raise
         except Exception as error:
-            return f"gradients: {type(error).__name__}: {error}".splitlines()[0], False
+            return OutcomeDifference(f"gradients: {type(error).__name__}: {error}".splitlines()[0])
         return self._runner.difference(old, new, is_rough=case.is_rough)
 
 
@@ -413,7 +421,8 @@ def _define(text: str, namespace: dict[str, Any]) -> None:
 def _merge(found: _VisitResult, other: _VisitResult) -> None:
     found.cases += other.cases
     found.taken |= other.taken
-    found.differ(other.difference, other.depends_on_use)
+    found.differ(OutcomeDifference(other.difference, other.depends_on_use))
+    found.mild = found.mild or other.mild
     found.problem = found.problem or other.problem
 
 

@@ -132,7 +132,10 @@ async def _tried(
         reason = await prover.differences(base, after) or "no graph break or recompilation is gone with it"
         verdict = Proven(False, reason, before, now)
     else:
-        verdict, after = await prover.prove(base, base, fix, goal)
+        verdict, _ = await prover.prove(base, base, fix, goal)
+        if verdict.verified and verdict.noticed:
+            reason = f"other code may notice a difference: {verdict.noticed}"
+            verdict = replace(verdict, verified=False, reason=reason)
     ids = {id(item): name for name, item in call.ids(base.report).items()}
     left = [f"{name} {clipped(item.message)}" for name, item in call.ids(after.report).items()]
     shown, left_out = paged(left, 0, "finding", "")
@@ -143,8 +146,8 @@ async def _tried(
         verdict.basis,
         tuple(ids[id(item)] for item in removed)[:MOST],
         tuple(shown),
-        counts(verdict.before),
-        counts(verdict.after),
+        counts(before),
+        counts(now),
         f"{left_out} Apply the diff and call check_target for all." if left_out else "",
         _WRITE if verdict.verified else "Change the diff as the verdict says, and try it again.",
     )

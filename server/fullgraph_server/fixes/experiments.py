@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -177,12 +177,18 @@ class Experiments:
         return compared
 
     async def tried(self, texts: Mapping[str, str], trials: Sequence[Trial]) -> list[StatementsTried]:
-        """Compare new statements with those of ``texts``. Raises :class:`CannotTryError`."""
+        """Compare new statements with those of ``texts``. Raises :class:`CannotTryError`.
+
+        Trials that were not made before are made in one run of the program.
+        """
         text = frozenset(texts.items())
-        if missing := [trial for trial in trials if (trial, text) not in self._made]:
-            answers = asyncio.ensure_future(self._trials(texts, missing))
-            self._made.update({(trial, text): answers for trial in missing})
-        return [(await self._made[trial, text])[trial.number] for trial in trials]
+        keys = [replace(trial, number=0) for trial in trials]
+        if missing := [key for key in dict.fromkeys(keys) if (key, text) not in self._made]:
+            numbered = [replace(key, number=number) for number, key in enumerate(missing, 1)]
+            answers = asyncio.ensure_future(self._trials(texts, numbered))
+            for number, key in enumerate(missing, 1):
+                self._made[key, text] = asyncio.ensure_future(_item(answers, number))
+        return [await self._made[key, text] for key in keys]
 
     async def _trials(
         self, texts: Mapping[str, str], trials: Sequence[Trial]
@@ -252,6 +258,10 @@ class Experiments:
         return replace(
             plan, workspace=workspace, texts=tuple(SourceText(name, text) for name, text in texts.items())
         )
+
+
+async def _item(answers: Awaitable[Mapping[int, StatementsTried]], number: int) -> StatementsTried:
+    return (await answers)[number]
 
 
 def _program(plan: RunPlan) -> Program:

@@ -138,6 +138,9 @@ class Verdict:
     tried: bool = True
     """Whether the fix could be tried. If not, ``reason`` says why, for example how Fullgraph itself
     failed."""
+    noticed: str = ""
+    """A difference that code notices only if it looks at more than numbers (a tensor in place of a number,
+    another memory layout), with its place; empty if there is none."""
 
     @property
     def removes(self) -> tuple[int, int]:

@@ -11,7 +11,7 @@ from .changes import Drifts, counts_of, drifts_of
 from .experiments import ExperimentState
 from .model import Edit, Fix, Safety
 from .prover import EditProver
-from .search import Candidates, CandidateVerdict, FindingTries, try_finding
+from .search import Candidates, CandidateVerdict, FindingTries, judged_by_run, try_finding
 
 _MOST_STEPS = 32
 _MOST_COMBINED = 12
@@ -188,7 +188,10 @@ async def _without(prover: EditProver, plan: FixPlan, left_out: int) -> FixPlan 
             verdict, state = await prover.prove(plan.base, state, fix, found, whole=False)
             if not (verdict.verified or verdict.reveals):
                 return None
-            made.append((found, CandidateVerdict(fix, verdict)))
+            judged = judged_by_run(fix, verdict)
+            if judged.fix.safety != fix.safety:
+                return None
+            made.append((found, judged))
         before = await prover.with_fixes(before, [item.fix])
     was, now = counts_of(plan.last.report), counts_of(state.report)
     removes_less = now.breaks > was.breaks or now.recompiles > was.recompiles or now.graphs > was.graphs

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import itertools
+import re
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -55,6 +57,8 @@ class EditProver(Experiments):
     """Whether the results of calls that are repeated with other values differ from run to run."""
     _varying: set[str] = field(default_factory=set)
     """The variables, settings and files whose state at the program's end differs from run to run."""
+    _varying_numbers: frozenset[str] = frozenset()
+    """The places of Python numbers in results that differ from run to run, such as measured times."""
 
     async def as_it_is(self) -> ExperimentState:
         """Run the unmodified target."""
@@ -90,6 +94,7 @@ class EditProver(Experiments):
         compared = await self.compare(state.record, again.record)
         self._again_varies = bool(compared.again)
         self._varying = {item.place for item in compared.left}
+        self._varying_numbers = frozenset(item.place for item in compared.numbers)
         difference = compared.difference
         return (
             f"two runs of the unmodified program differ: results differ: {difference}" if difference else ""
@@ -109,12 +114,18 @@ class EditProver(Experiments):
         Return the verdict, and the state of the program with the fix. Without ``whole``, the whole compiler
         does not run, and a verified fix still has to be confirmed.
         """
-        after = await self.with_fixes(before, [fix])
-        counts = counts_of(before.report), counts_of(after.report)
+        after = before
+        counts = counts_of(before.report), counts_of(before.report)
         try:
+            tried = await self._try(before, fix) if fix.replaces else []
+            untaken = tuple(dict.fromkeys(itertools.chain(*(item.untaken for item in tried))))
+            if problem := _of_trials(tried):
+                return Verdict(False, problem, *counts, untaken=untaken), before
+            after = await self.with_fixes(before, [fix])
+            counts = counts_of(before.report), counts_of(after.report)
             if after.failure:
                 raise CannotTryError(after.failure)
-            verdict = await self._verdict(base, before, after, fix, finding)
+            verdict = await self._verdict(base, before, after, fix, finding, tried)
         except CannotTryError as failure:
             return Verdict(False, str(failure), *counts, tried=False), after
         return (await self.confirmed(base, after, fix, verdict) if whole else verdict), after
@@ -141,15 +152,14 @@ class EditProver(Experiments):
         after: ExperimentState,
         fix: Fix,
         finding: Finding,
+        tried: Sequence[StatementsTried],
     ) -> Verdict:
-        tried = await self._try(before, fix) if fix.replaces else []
         counts = counts_of(before.report), counts_of(after.report)
         drifts = drifts_of(before.report, after.report)
         untaken = tuple(dict.fromkeys(itertools.chain(*(item.untaken for item in tried))))
         problem = (
             gone(finding, before.report, after.report, drifts)
             or worse(before.report, after.report, drifts)
-            or _of_trials(tried)
             or of_sizes(after.sizes)
         )
         if problem:
@@ -170,9 +180,10 @@ class EditProver(Experiments):
         if untaken:
             return Verdict(False, f"not seen: {untaken[0]}", *counts, basis, untaken)
         along = gone_along(finding, before.report, after.report, drifts)
+        noticed = next((item.mild for item in tried if item.mild), "") or self._noticed(compared)
         if more := revealed(before.report, after.report, drifts):
-            return Verdict(False, more, *counts, basis, along=along, reveals=True)
-        return Verdict(True, "", *counts, basis, along=along)
+            return Verdict(False, more, *counts, basis, along=along, reveals=True, noticed=noticed)
+        return Verdict(True, "", *counts, basis, along=along, noticed=noticed)
 
     async def _in_other_mode(
         self, base: ExperimentState, before: ExperimentState, after: ExperimentState, fix: Fix, mode: str
@@ -231,19 +242,25 @@ class EditProver(Experiments):
     async def _differs(self, before: ExperimentState, after: ExperimentState, fix: Fix) -> str:
         """Say how the results of two runs differ; return "" if they are equal."""
         compared = await self.compare(before.record, after.record, errors_differ=fix.errors_differ)
-        return self._difference(compared, fix)
+        return self._difference(compared)
 
-    def _difference(self, compared: ResultsCompared, fix: Fix | None) -> str:
+    def _difference(self, compared: ResultsCompared) -> str:
         """Say what differs between two runs; return "" if nothing does.
 
-        If a variable has another dtype or shape at the program's end, this counts only against fixes that are
-        declared safe.
+        Values that differ between two runs of the unmodified program do not count, nor does another dtype or
+        shape of a variable at the program's end.
         """
-        is_safe = fix is not None and fix.safety == "safe"
-        difference = compared.difference or ("" if self._again_varies else compared.again)
-        counting = (item for item in compared.left if is_safe or not item.of_form)
-        left = [f"{item.place}: {item.words}" for item in counting if item.place not in self._varying]
-        return (difference and f"results differ: {difference}") or (f"at its end, {left[0]}" if left else "")
+        numbers = [item for item in compared.numbers if item.place not in self._varying_numbers]
+        number = f"{numbers[0].place}: {numbers[0].words}" if numbers else ""
+        difference = compared.difference or number or ("" if self._again_varies else compared.again)
+        left = [item for item in compared.left if not item.of_form and item.place not in self._varying]
+        ending = f"at its end, {left[0].place}: {left[0].words}" if left else ""
+        return (difference and f"results differ: {difference}") or ending
+
+    def _noticed(self, compared: ResultsCompared) -> str:
+        """Say what differs though all numbers are equal; return "" if nothing does."""
+        left = [item for item in compared.left if item.of_form and item.place not in self._varying]
+        return compared.mild or (f"{left[0].place}: {left[0].words}" if left else "")
 
     async def _check(self, state: ExperimentState, fix: Fix) -> str:
         """Say why the operator of a fix fails torch's checks; return "" if it passes."""
@@ -288,12 +305,12 @@ class EditProver(Experiments):
         """
         errors_differ = fix is not None and fix.errors_differ
         compared = await self.compare(base.record, after.record, errors_differ=errors_differ)
-        if not self._difference(compared, fix):
+        if not self._difference(compared):
             return compared
         plain = await self.state(base.texts, RunMode(other_mode=other_mode, uncompiled=True))
         with_plain = await self.compare(plain.record, after.record, errors_differ=errors_differ)
-        if self._difference(with_plain, fix) or plain.report.status != base.report.status:
-            return self._difference(compared, fix)
+        if self._difference(with_plain) or plain.report.status != base.report.status:
+            return self._difference(compared)
         return replace(
             with_plain, seen=(*with_plain.seen, "equal to the uncompiled program, unlike without the edit")
         )
@@ -314,28 +331,14 @@ class EditProver(Experiments):
         wide = await self._tried_of(state, fix, replaced_widely)
         return wide if wide and not any(item.problem for item in wide) else narrow
 
+    async def try_lines(self, state: ExperimentState, fixes: Iterable[Fix]) -> None:
+        """Try the new lines of several fixes in one run of the program; keep the answers."""
+        trials = [trial for fix in fixes if fix.replaces for trial in _trials_of(state, fix, replaced)]
+        with suppress(CannotTryError):
+            await self.tried(state.texts, trials)
+
     async def _tried_of(self, state: ExperimentState, fix: Fix, parts: _Parts) -> list[StatementsTried]:
-        trials: list[Trial] = []
-        defines, in_place = "", False
-        if fix.operator is not None:
-            defines, in_place = fix.operator.definition, fix.operator.in_place
-        for filename, source in _edited_files(state, fix).items():
-            edits = [edit for edit in fix.edits if edit.span.filename == filename]
-            for part in parts(source, edits):
-                trial = Trial(
-                    len(trials) + 1,
-                    filename,
-                    part.first_row,
-                    part.last_row,
-                    part.text,
-                    fix.runs_skipped,
-                    fix.errors_differ,
-                    defines,
-                    gradients=not in_place,
-                    prints=not fix.prints_differ,
-                )
-                trials.append(trial)
-        return await self.tried(state.texts, trials)
+        return await self.tried(state.texts, _trials_of(state, fix, parts))
 
     # -- words ---------------------------------------------------------------------------------
 
@@ -352,10 +355,37 @@ class EditProver(Experiments):
         parts += [f"{repeated} made again with other values"] if repeated else []
         parts += [fix.operator.seen] if fix.operator is not None else []
         parts += ["not its output, which differs each time"] if self._prints_vary else []
+        varying = [varying_place(place) for place in sorted(self._varying_numbers)[:1]]
+        parts += [f"not {place}, which differs each time" for place in varying]
         return ", ".join(filter(None, parts))
 
 
 _ACROSS = StatementsTried(0, 0, problem="An edit of them begins or ends outside their function.")
+
+
+def _trials_of(state: ExperimentState, fix: Fix, parts: _Parts) -> list[Trial]:
+    """Return the trials of a fix: for each block that it edits, the new statements."""
+    trials: list[Trial] = []
+    defines, in_place = "", False
+    if fix.operator is not None:
+        defines, in_place = fix.operator.definition, fix.operator.in_place
+    for filename, source in _edited_files(state, fix).items():
+        edits = [edit for edit in fix.edits if edit.span.filename == filename]
+        for part in parts(source, edits):
+            trial = Trial(
+                len(trials) + 1,
+                filename,
+                part.first_row,
+                part.last_row,
+                part.text,
+                fix.runs_skipped,
+                fix.errors_differ,
+                defines,
+                gradients=not in_place,
+                prints=not fix.prints_differ,
+            )
+            trials.append(trial)
+    return trials
 
 
 def _with(state: ExperimentState, fixes: Iterable[Fix]) -> dict[str, str]:
@@ -367,6 +397,14 @@ def _with(state: ExperimentState, fixes: Iterable[Fix]) -> dict[str, str]:
 def _edited_files(state: ExperimentState, fix: Fix) -> dict[str, SourceFile]:
     names = dict.fromkeys(edit.span.filename for edit in fix.edits)
     return {name: source for name in names if (source := state.report.files.get(name)) is not None}
+
+
+def varying_place(place: str) -> str:
+    """Return a place in a call's results without the number of the call and of the item.
+
+    For ``"`Model`.seconds[0] of call 1 of `Model`"``, return ``"`Model`.seconds"``.
+    """
+    return re.sub(r"\[\d+\]$", "", place.partition(" of ")[0])
 
 
 def _is_open(item: StatementsTried) -> bool:

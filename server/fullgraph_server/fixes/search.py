@@ -15,7 +15,7 @@ from .prover import WAITS, EditProver
 Candidates = Callable[[Finding, RuleContext], Sequence[Fix]]
 """A function that returns the candidate fixes for a finding, the best first."""
 
-_MOST_CANDIDATES = 4
+_MOST_CANDIDATES = 10
 """The number of candidates that are tried for one finding."""
 
 
@@ -106,9 +106,10 @@ async def try_finding(
         found: list[CandidateVerdict] = []
         for fix in fixes:
             verdict, _ = await prover.prove(base, state, fix, finding, whole=False)
-            item, is_next = CandidateVerdict(fix, verdict), verdict.verified and fix.safety == "safe"
+            item = judged_by_run(fix, verdict)
+            is_next = verdict.verified and item.fix.safety == "safe"
             found.append(await confirm(item) if is_next else item)
-            if found[-1].verdict.verified and fix.safety == "safe":
+            if found[-1].verdict.verified and item.fix.safety == "safe":
                 break
         is_found = any(item.verdict.verified and item.fix.safety == "safe" for item in found)
         for item in found:
@@ -118,7 +119,9 @@ async def try_finding(
             tries.append(item)
 
     refused = ""
-    await prove(candidates(finding, context)[:_MOST_CANDIDATES])
+    offered = candidates(finding, context)[:_MOST_CANDIDATES]
+    await prover.try_lines(state, offered)
+    await prove(offered)
     if not any(item.verdict.verified for item in tries):
         if wanted := calls_wanted(finding, context):
             context = replace(context, calls=await prover.calls(state, wanted))
@@ -128,6 +131,14 @@ async def try_finding(
         refused = "" if is_made else refusal(finding, context)
     tries.sort(key=lambda item: (not item.verdict.verified, item.fix.safety != "safe"))
     return FindingTries(finding, tuple(tries), refused)
+
+
+def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:
+    """Return a tried fix, declared unsafe if its runs show that other code can notice it."""
+    if not verdict.noticed or verdict.noticed in fix.change:
+        return CandidateVerdict(fix, verdict)
+    change = f"{fix.change} Other code may notice a difference: {verdict.noticed}."
+    return CandidateVerdict(replace(fix, safety="unsafe", change=change), verdict)
 
 
 def _unconfirmed(item: CandidateVerdict) -> CandidateVerdict:

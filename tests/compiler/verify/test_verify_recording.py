@@ -153,7 +153,8 @@ def test_an_edit_that_changes_what_a_call_does_is_told(edit: str, program: Path,
     old, new, expected = EDITS[edit]
     assert old in PROGRAM
     observed(program, str(tmp_path / "after"), PROGRAM.replace(old, new))
-    assert expected in difference(str(program.with_name("before")), str(tmp_path / "after")).difference
+    told = difference(str(program.with_name("before")), str(tmp_path / "after"))
+    assert expected in "\n".join([told.difference, *(f"{item.place}: {item.words}" for item in told.numbers)])
 
 
 AGAIN = """

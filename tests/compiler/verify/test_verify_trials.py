@@ -263,6 +263,10 @@ TOLD = {
 }
 
 
+MILD = ("a layout", "a mean that is a sum in half precision", "a type that only one precision has")
+"""What only code that looks at the layout, or another precision, notices."""
+
+
 @pytest.fixture(scope="module")
 def on_extremes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, StatementsTried]:
     """What is told of replacements that are right on ordinary values of the program's types."""
@@ -282,7 +286,8 @@ def test_extremes_of_each_type_and_layout_are_tried(
     name: str, on_extremes: dict[str, StatementsTried]
 ) -> None:
     found = on_extremes[name]
-    assert TOLD[name][-1] in found.difference, found
+    told = found.mild if name in MILD else found.difference
+    assert TOLD[name][-1] in told, found
 
 
 @pytest.mark.parametrize(

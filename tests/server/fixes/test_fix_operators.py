@@ -471,6 +471,9 @@ class _Prover:
         self._verified = verified
         self.asked: list[Span] = []
 
+    async def try_lines(self, *_: object) -> None:
+        """Try nothing ahead."""
+
     async def calls(self, _: ExperimentState, places: Sequence[Span]) -> dict[Span, CallsSeen]:
         self.asked += places
         return {places[0]: SEEN}

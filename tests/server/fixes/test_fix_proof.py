@@ -12,6 +12,7 @@ import pytest
 from fullgraph_compiler.facts import (
     CompareRequest,
     Fact,
+    LeftBehind,
     ResultsCompared,
     RunFinished,
     RunRequest,
@@ -20,8 +21,9 @@ from fullgraph_compiler.facts import (
 )
 from fullgraph_server.fixes.editing import replaced
 from fullgraph_server.fixes.experiments import ExperimentState
-from fullgraph_server.fixes.model import Fix
+from fullgraph_server.fixes.model import Fix, RunCounts, Verdict
 from fullgraph_server.fixes.prover import EditProver, _of_trials
+from fullgraph_server.fixes.search import judged_by_run
 from fullgraph_server.fixes.words import verdict_words
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.runs.plan import RunPlan
@@ -176,3 +178,35 @@ async def test_a_program_that_asks_for_no_torchinductor_was_run_as_it_is(tmp_pat
     prover, asked = _prover(tmp_path, {})
     assert await prover._alone(STATE, STATE, EDIT) == ("", "")
     assert asked == []
+
+
+async def test_numbers_that_vary_from_run_to_run_are_not_compared(tmp_path: Path) -> None:
+    seconds, other = (
+        LeftBehind(f"`M`.{name}[0] of call 1 of `M`", "2, before 1") for name in ("seconds", "n")
+    )
+    ended = RunFinished("finished", 0.0)
+    told = [[ResultsCompared(1, "", ("results",), numbers=(seconds,)), ended]]
+    told += [
+        [ResultsCompared(1, "", ("results",), numbers=numbers), ended] for numbers in ((seconds,), (other,))
+    ]
+    prover, _ = _prover(tmp_path, {CompareRequest: told, RunRequest: [[ended]]})
+    assert await prover.nondeterminism(await prover.as_it_is()) == ""
+    base, after = (ExperimentState({"f": text}, STATE.report, "", tmp_path / text) for text in "ab")
+    compared = await prover._same(base, after, EDIT)
+    assert isinstance(compared, ResultsCompared)
+    assert "not `M`.seconds, which differs each time" in prover._basis(compared, [], EDIT)
+    again = replace(after, record=tmp_path / "c")
+    assert await prover._same(base, again, EDIT) == "results differ: `M`.n[0] of call 1 of `M`: 2, before 1"
+
+
+def test_an_edit_with_a_mild_difference_is_unsafe() -> None:
+    counts = RunCounts(1, 2, 0)
+    verdict = Verdict(True, "", counts, counts, noticed="`x`: strides [1], before strides [2]")
+    fix = replace(EDIT, change="It does.")
+    judged = judged_by_run(fix, verdict).fix
+    assert judged.safety == "unsafe"
+    assert (
+        judged.change == "It does. Other code may notice a difference: `x`: strides [1], before strides [2]."
+    )
+    assert judged_by_run(judged, verdict).fix == judged
+    assert judged_by_run(fix, replace(verdict, noticed="")).fix == fix

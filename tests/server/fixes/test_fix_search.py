@@ -173,6 +173,9 @@ Outcome = tuple[Literal["verified", "wrong", "reveals"], tuple[Finding, ...]]
 class Programs:
     """A prover of programs that are made up: the outcome of each fix is known by its rule."""
 
+    async def try_lines(self, *_: object) -> None:
+        """Try nothing ahead."""
+
     def __init__(self, outcomes: Mapping[str, Outcome], *findings: Finding) -> None:
         self._outcomes = outcomes
         self.confirming: list[str] = []
@@ -298,6 +301,9 @@ async def test_what_is_revealed_is_fixed_too_or_nothing_is() -> None:
 
 class Overlapping:
     """A prover of programs in which each fix removes breaks, some more than one, and may reveal others."""
+
+    async def try_lines(self, *_: object) -> None:
+        """Try nothing ahead."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
