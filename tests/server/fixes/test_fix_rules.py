@@ -309,10 +309,8 @@ def test_a_branch_on_data(before: str, rule: str, after: str, ending: str) -> No
 ALONE = [
     "if x.sum() > 0:\n        flag.append(x)",
     "if x.sum() > 0:\n        x = flag.pop()",
-    "if x.sum() > 0:\n        x.add_(1)",
     "if x.sum() > 0:\n        x = None",
     "if x.sum() > 0:\n        new = x\n    x = new",  # not bound where the branch is not taken
-    "if x.sum() > 0:\n        x[0] = 1",
     "if x.sum() > 0:\n        for y in x: x = x + y",
     "if x.sum() > 0:\n        x = [x]",
     "if (flag := x.sum() > 0):\n        x = x + 1",

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ...workspace.syntax import called, dotted, last_row, nodes_of
+from ...workspace.syntax import called, dotted, free, last_row, names, nodes_of
 from ..model import Edit, Fix
-from .arms import BranchArm, chosen, is_no_tensor, read_arm
-from .expressions import beside, condition, is_pure, may_run_twice, plain
-from .offering import node_rule
+from .arms import BranchArm, chosen, is_no_tensor, predicated, read_arm
+from .expressions import beside, condition, is_pure, may_run_always, may_run_twice, plain
+from .offering import node_rule, quoted
+from .printing import is_output
 from .syntax import ParsedFile, bracketed
 
 _WHERE = Fix(
@@ -27,6 +29,14 @@ _WHERE_OF_LAYERS = replace(
     "too.",
     safety="unsafe",
 )
+_ALWAYS = Fix(
+    "always",
+    "Run the lines without the condition",
+    "The lines also run where the condition is false; there, they change nothing.",
+    "safe",
+    "https://docs.pytorch.org/docs/stable/torch.compiler_faq.html",
+)
+_WRITTEN = "Attributes are other tensors after each call, and values are converted before they are written."
 _COND = Fix(
     "cond",
     "Branch with `torch.cond`",
@@ -44,6 +54,13 @@ _ASSERT = Fix(
     "assert-async",
     "Check with `torch._assert_async`",
     "It raises a `RuntimeError`; on a GPU, it raises later than here.",
+    source="torch/_dynamo/symbolic_convert.py",
+    errors_differ=True,
+)
+_MESSAGE = Fix(
+    "constant-message",
+    "Write the message without values",
+    "The message of the error no longer shows values; compiled code raises a `RuntimeError`.",
     source="torch/_dynamo/symbolic_convert.py",
     errors_differ=True,
 )
@@ -133,25 +150,109 @@ def _statement(code: ParsedFile, owner: ast.If, test: _BranchTest) -> Iterator[F
         failed = replace(test, text=f"torch.logical_not({test.text})")
         yield from _assertion(code, owner, failed, message)
         return
+    told = [item for item in owner.body if is_output(item)]
+    if told and (owner.orelse or test.guards or code.is_elif(owner) or not all(map(code.is_alone, told))):
+        return
+    silent = [item for item in owner.body if item not in told]
+    if told and not silent:
+        yield _silenced(code, owner, told, replace(_ALWAYS, edits=_replaced(code, owner, owner, (), [])))
+        return
+    for fix in _silent(code, owner, test, silent):
+        yield _silenced(code, owner, told, fix) if told else fix
+
+
+def _silenced(code: ParsedFile, owner: ast.If, told: Sequence[ast.stmt], fix: Fix) -> Fix:
+    """Print and log what a branch says only where the code is not compiled."""
+    indent, unit = code.indentation(owner), code.unit(owner.body[0])
+    test = (
+        code.operand(owner.test) if isinstance(owner.test, (ast.BoolOp, ast.IfExp)) else code.text(owner.test)
+    )
+    lines = [f"if not {code.of_torch('torch.compiler.is_compiling()')} and {test}:"]
+    lines += [f"{unit}{code.text(item)}" for item in told]
+    first, *others = fix.edits
+    rest = f"\n{indent}{first.text}" if first.text else ""
+    text = f"\n{indent}".join(lines) + rest
+    change = fix.change if first.text else "The branch remains where the code is not compiled."
+    return replace(
+        fix,
+        rule=fix.rule if first.text else "print-uncompiled",
+        title=fix.title if first.text else "Print only where the code is not compiled",
+        change=f"{change} Compiled code no longer prints or logs this.",
+        safety="unsafe",
+        edits=(replace(first, text=text), *others),
+        prints_differ=True,
+    )
+
+
+def _silent(code: ParsedFile, owner: ast.If, test: _BranchTest, body: Sequence[ast.stmt]) -> Iterator[Fix]:
+    """Offer to choose between the arms of a branch; ``body`` is the first arm."""
     last: ast.stmt = owner
-    body, orelse = owner.body, owner.orelse
+    orelse: Sequence[ast.stmt] = owner.orelse
     following = code.following(owner)
     if not orelse and following and isinstance(body[-1], (ast.Return, ast.Continue)):
-        if isinstance(body[-1], ast.Continue):
-            body = body[:-1]
-        elif not isinstance(following[-1], ast.Return):
+        returns = isinstance(body[-1], ast.Return) and body[-1].value is not None
+        if returns and not isinstance(following[-1], ast.Return):
             return
         orelse, last = following, following[-1]
+        if not returns:
+            body = body[:-1]
+            if isinstance(owner.body[-1], ast.Return) and not _ends_function(code, owner):
+                return
         if test.guards or code.is_elif(owner):
             return
     if test.guards and orelse:
         return
     arms = read_arm(body), read_arm(orelse)
+    choices: list[Fix] = []
+    if arms[0] is not None and arms[1] is not None:
+        choices = list(_choice(code, owner, last, test, (arms[0], arms[1])))
+    if not test.guards:
+        yield from _always(code, owner, body)
+    yield from choices
+    if not choices and not test.guards and (lines := predicated(code, owner, body)):
+        text = ast.parse("\n".join(lines))
+        is_safe = all(is_pure(item.value) for item in nodes_of(ast.Assign, text))
+        written = [line.partition(" = ")[0] for line in lines if not line.partition(" = ")[0].isidentifier()]
+        base = _noticed(_WHERE if is_safe else _WHERE_OF_LAYERS, _WRITTEN if written else "")
+        yield replace(base, edits=_replaced(code, owner, owner, (), lines))
     if arms[0] is not None and arms[1] is None and last is owner and not test.guards:
         yield from _other_first(code, owner, test, arms[0])
-    if arms[0] is None or arms[1] is None:
+
+
+def _noticed(fix: Fix, change: str) -> Fix:
+    """Return a fix with what other code may notice of it; unsafe if there is anything."""
+    return replace(fix, change=f"{fix.change} {change}", safety="unsafe") if change else fix
+
+
+def _always(code: ParsedFile, owner: ast.If, body: Sequence[ast.stmt]) -> Iterator[Fix]:
+    """Run the statements of an ``if`` always.
+
+    This is right if they change nothing where the condition is false, as in ``if bad.any(): x[bad] = 0``.
+    """
+    if not body:
         return
-    yield from _choice(code, owner, last, test, (arms[0], arms[1]))
+    indent, unit = code.indentation(owner), code.unit(body[0])
+    kept = [code.source.line(row) for item in body for row in range(item.lineno, last_row(item) + 1)]
+    asks_for_some = any(called(item) in ("any", "all") for item in nodes_of(ast.Call, owner.test))
+    is_related = asks_for_some and any(names(owner.test) & free(item) for item in body)
+    is_simple = all(isinstance(item, (ast.Assign, ast.AugAssign, ast.Expr)) for item in body)
+    if owner.orelse or code.is_elif(owner) or owner.body[0].lineno == owner.lineno or not is_related:
+        return
+    if not is_simple or not all(map(may_run_always, body)) or not code.is_alone(body[-1]):
+        return
+    if all(line.startswith(indent + unit) or not line.strip() for line in kept):
+        lines = [line.replace(indent + unit, "", 1) for line in kept]
+        writes = any(
+            isinstance(item.ctx, ast.Store) for part in body for item in nodes_of(ast.Subscript, part)
+        )
+        change = "A write to no elements may raise an error, too." if writes else ""
+        yield replace(_noticed(_ALWAYS, change), edits=_replaced(code, owner, owner, (), lines))
+
+
+def _ends_function(code: ParsedFile, owner: ast.If) -> bool:
+    """Tell whether a branch is in the block of its function, and nothing after it returns a value."""
+    returns = (item for part in code.following(owner) for item in nodes_of(ast.Return, part))
+    return isinstance(code.parent(owner), (ast.FunctionDef, ast.AsyncFunctionDef)) and not any(returns)
 
 
 def _other_first(code: ParsedFile, owner: ast.If, test: _BranchTest, arm: BranchArm) -> Iterator[Fix]:
@@ -161,7 +262,7 @@ def _other_first(code: ParsedFile, owner: ast.If, test: _BranchTest, arm: Branch
     """
     simple = (ast.Assign, ast.AugAssign, ast.If, ast.Pass)
     inside = [item for part in owner.orelse for item in nodes_of(ast.stmt, part)]
-    values = [step.value for step in arm.steps]
+    values = [part for step in arm.steps for part in step.parts]
     is_simple = all(isinstance(item, simple) for item in inside) and all(map(is_pure, values))
     if not is_simple or not arm.steps or arm.returned is not None or not all(map(may_run_twice, inside)):
         return
@@ -189,19 +290,34 @@ def _other_first(code: ParsedFile, owner: ast.If, test: _BranchTest, arm: Branch
 def _choice(
     code: ParsedFile, owner: ast.If, last: ast.stmt, test: _BranchTest, arms: tuple[BranchArm, BranchArm]
 ) -> Iterator[Fix]:
-    values = [step.value for arm in arms for step in arm.steps]
+    values = [part for arm in arms for step in arm.steps for part in step.parts]
     values += [value for arm in arms for value in arm.returned or ()]
     change = chosen(code, owner, last, arms)
     if change is None or not all(map(may_run_twice, values)):
         return
     pure = all(map(is_pure, values))
+    base = _noticed(_WHERE if pure else _WHERE_OF_LAYERS, change.changes)
     for way in change.ways() if pure else [change]:
         lines = way.lines(test.text, _by_where)
-        edits = _replaced(code, owner, last, test.guards, lines)
-        yield replace(_WHERE if pure else _WHERE_OF_LAYERS, edits=edits)
+        for written in (lines, _without_zero(owner.test, lines)):
+            if written:
+                yield replace(base, edits=_replaced(code, owner, last, test.guards, written))
     if change.is_inline:
         lines = change.lines(test.text, _by_cond)
         yield replace(_COND, edits=_replaced(code, owner, last, test.guards, lines))
+
+
+def _without_zero(test: ast.expr, lines: Sequence[str]) -> list[str]:
+    """Divide by one in place of zero in both arms of a branch that tests whether the divisor is zero.
+
+    Else the gradient of the arm that is not taken is NaN. Return nothing if the lines have no such divisor.
+    """
+    inner = plain(test)
+    is_compared = isinstance(inner, ast.Compare) and isinstance(inner.comparators[0], ast.Constant)
+    name = dotted(inner.left if isinstance(inner, ast.Compare) and is_compared else inner)
+    pattern = re.compile(rf"/ {re.escape(name)}(?![\w.(\[])")
+    written = [pattern.sub(f"/ {name}.masked_fill({name} == 0, 1)", line) for line in lines]
+    return written if name and written != list(lines) else []
 
 
 def _by_where(taken: str, first: str, second: str) -> str:
@@ -217,6 +333,8 @@ def _fresh(text: str) -> str:
 
     The branch must not return an existing tensor itself.
     """
+    if text in ("True", "False") or text.isdigit():
+        return f"torch.tensor({text})"
     is_name = all(part.isidentifier() for part in text.split("."))
     return f"{text}.clone()" if is_name else text
 
@@ -278,13 +396,18 @@ def _assertion(
 ) -> Iterator[Fix]:
     if not test.text:
         return
-    is_text = isinstance(message, ast.Constant) and isinstance(message.value, str)
-    texts = (
-        [f", {code.argument(message)}"] if message and (is_text or isinstance(message, ast.JoinedStr)) else []
-    )
-    for told in texts if is_text else [*texts, ""]:
-        line = f"torch._assert_async({test.text}{told})"
-        yield replace(_ASSERT, edits=_replaced(code, owner, owner, test.guards, [line]))
+    text = _constant_text(message)
+    if isinstance(owner, ast.Assert) and isinstance(message, ast.JoinedStr) and text:
+        yield replace(_MESSAGE, edits=(code.replaced(message, quoted(text)),))
+    line = f"torch._assert_async({test.text}{text and f', {quoted(text)}'})"
+    yield replace(_ASSERT, edits=_replaced(code, owner, owner, test.guards, [line]))
+
+
+def _constant_text(message: ast.expr | None) -> str:
+    """Return the text of a message; of an f-string, the text before its first value."""
+    first = message.values[0] if isinstance(message, ast.JoinedStr) and message.values else message
+    text = first.value if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""
+    return text if first is message else text.rstrip(" :,=([{<'\"-")
 
 
 def _loop(code: ParsedFile, owner: ast.While) -> Iterator[Fix]:

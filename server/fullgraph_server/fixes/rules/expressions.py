@@ -68,12 +68,21 @@ def may_run_twice(node: ast.AST) -> bool:
     return True
 
 
+def may_run_always(node: ast.AST) -> bool:
+    """Tell whether a node has no side effects, except on tensors and dropout."""
+    return not any(
+        isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await))
+        or (isinstance(item, ast.Call) and called(item) in _CHANGING - {"add"})
+        for item in ast.walk(node)
+    )
+
+
 def condition(code: ParsedFile, node: ast.expr) -> str:
     """Return a condition as a boolean tensor; "" if it is certainly not on a tensor."""
     inner = plain(node)
     if isinstance(inner, ast.UnaryOp) and isinstance(inner.op, ast.Not):
         text = condition(code, inner.operand)
-        return f"torch.logical_not({text})" if text else ""
+        return f"torch.logical_not({text.removesuffix(' != 0')})" if text else ""
     if isinstance(inner, ast.BoolOp):
         parts = [condition(code, value) for value in inner.values]
         sign = " & " if isinstance(inner.op, ast.And) else " | "
@@ -117,7 +126,8 @@ def is_python(node: ast.expr) -> bool:
     if isinstance(node, ast.Compare):
         if any(isinstance(sign, (ast.Is, ast.IsNot, ast.In, ast.NotIn)) for sign in node.ops):
             return True
-        return any(_is_metadata(side) for side in (node.left, *node.comparators))
+        sides = (node.left, *node.comparators)
+        return any(map(_is_metadata, sides)) and not any(map(_is_of_elements, sides))
     return called(node) in ("dim", "size", "numel", "is_floating_point", "is_contiguous", "is_compiling")
 
 
@@ -207,6 +217,12 @@ def _is_metadata(node: ast.expr) -> bool:
     return called(inner) in ("size", "dim", "numel", "len") or (
         isinstance(inner, ast.Constant) and isinstance(inner.value, str)
     )
+
+
+def _is_of_elements(node: ast.expr) -> bool:
+    """Tell whether one side of a comparison is a call of a tensor method such as ``max``."""
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    return is_method and is_tensor_method(node.func) and not _is_metadata(node)  # type: ignore[attr-defined]
 
 
 def _is_mask(node: ast.expr) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Iterator
 from typing import TypeAlias, TypeVar
 
@@ -38,6 +39,11 @@ def node_rule(kind: type[_Kind], *, is_value: bool = False) -> _Decorator[_Kind]
         return rule
 
     return decorated
+
+
+def quoted(text: str) -> str:
+    """Return a text as a string literal."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def in_library(finding: Finding) -> bool:

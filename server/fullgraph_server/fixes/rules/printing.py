@@ -12,7 +12,7 @@ from typing import Final
 from ...report.model import Finding
 from ...workspace.syntax import dotted
 from ..model import Edit, Fix, RuleContext
-from .offering import INDEX, code_at, in_library
+from .offering import INDEX, code_at, in_library, quoted
 from .syntax import ParsedFile, is_simple
 
 _CONFIG = "torch/_dynamo/config.py"
@@ -80,6 +80,12 @@ def prints(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     if name == "print" and (text := _with_operator(code, call)):
         yield replace(_OPERATOR, edits=(code.replaced(call, code.of_torch(text)), *code.importing_torch()))
     yield replace(_REMOVE, edits=(code.removed(statement),))
+
+
+def is_output(statement: ast.stmt) -> bool:
+    """Tell whether a statement only prints, warns or logs."""
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(call, ast.Call) and (dotted(call.func) in _OUTPUT or _is_logging(call))
 
 
 def _is_in_root(finding: Finding, context: RuleContext) -> bool:
@@ -184,6 +190,5 @@ def _with_operator(code: ParsedFile, call: ast.Call) -> str:
         parts.append(written)
     if not values:
         return ""
-    quoted = '"' + " ".join(parts).encode("unicode_escape").decode().replace('"', '\\"') + '"'
-    text = f"torch._higher_order_ops.print({', '.join([quoted, *values])})"
+    text = f"torch._higher_order_ops.print({', '.join([quoted(' '.join(parts)), *values])})"
     return text if is_simple(text) or "\n" in text else ""

@@ -12,7 +12,7 @@ from typing import Final
 
 from ...workspace.syntax import called, dotted, nodes_of
 from ..model import Fix
-from .expressions import beside, condition, is_pure
+from .expressions import beside, condition, is_pure, is_tensor_method
 from .offering import node_rule, setting
 from .syntax import ParsedFile
 
@@ -37,6 +37,27 @@ _SUM = replace(
     title="Sum over the mask with `torch.where`",
     change="All elements are summed, with zero outside of the mask.",
 )
+_ELEMENTS = replace(
+    _FILL,
+    change="All elements are computed, and the mask selects among them. "
+    "The mask must have as many dimensions as in this run.",
+    safety="unsafe",
+)
+_REDUCE = replace(
+    _ELEMENTS,
+    rule="masked-reduction",
+    title="Compute all elements, and leave out those outside of the mask",
+    change="All elements are computed, with zero outside of the mask. "
+    "The mask must have as many dimensions as in this run.",
+)
+_LOSSES: Final = frozenset({
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "cross_entropy", "gaussian_nll_loss",
+    "huber_loss", "kl_div", "l1_loss", "mse_loss", "nll_loss", "poisson_nll_loss", "smooth_l1_loss",
+    "soft_margin_loss",
+})  # fmt: skip
+"""Functions of ``torch.nn.functional`` that have ``reduction="none"``."""
+_OF_CLASSES: Final = ("cross_entropy", "nll_loss")
+_REDUCTIONS: Final = ("sum", "mean")
 _REDUCED: Final[Mapping[str, tuple[Fix, str]]] = {
     "sum": (_SUM, "0"),
     "prod": (
@@ -102,6 +123,9 @@ def shapes(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     found = _selection(code, node)
     if found is not None:
         yield from _selected(code, found)
+        if isinstance(found.node, ast.Subscript):
+            yield from _masked_write(code, found.node)
+            yield from _masked_reduction(code, found.node)
     yield from _indexed(code, node)
     yield from _sized(code, node)
     yield from _counted(code, node)
@@ -187,16 +211,7 @@ def _as_mask(code: ParsedFile, node: ast.expr) -> str:
 
 
 def _selected(code: ParsedFile, found: _MaskSelection) -> Iterator[Fix]:
-    """Offer to compute a reduction or assignment of selected elements on all elements."""
-    parent = code.parent(found.node)
-    if isinstance(parent, ast.Assign) and parent.value is found.node and len(parent.targets) == 1:
-        target, source = parent.targets[0], found.node
-        is_same = isinstance(target, ast.Subscript) and isinstance(source, ast.Subscript)
-        if is_same and code.text(target.slice) == code.text(source.slice):  # type: ignore[attr-defined]
-            into = code.operand(target.value)  # type: ignore[attr-defined]
-            text = code.of_torch(f"{into}.copy_(torch.where({found.mask}, {found.value}, {into}))")
-            yield replace(_FILL, edits=(code.replaced(parent, text), *code.importing_torch()))
-            return
+    """Offer to compute a reduction of selected elements on all elements."""
     uses = _uses(code, found.node)
     methods = {_reduction(code, item) for item in uses}
     if len(methods) != 1:
@@ -305,3 +320,136 @@ def _counted(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
         f".scatter_add(0, {owner}, torch.ones_like({owner}))"
     )
     yield replace(_BINCOUNT, edits=(code.replaced(node, code.of_torch(text)), *code.importing_torch()))
+
+
+# -- computations on selected elements ------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _MaskedReduction:
+    """A sum or mean of an expression on selected elements.
+
+    ``loss`` is the call of a loss function, or ``None`` if ``node`` is ``value.sum()`` or ``value.mean()``.
+    """
+
+    node: ast.Call
+    value: ast.expr
+    mean: bool
+    loss: ast.Call | None = None
+
+
+def _masked_reduction(code: ParsedFile, selection: ast.Subscript) -> Iterator[Fix]:
+    """Rewrite a sum or mean of selected elements, such as ``(a[mask] - b[mask]).abs().mean()``."""
+    found = _reduction_around(code, selection)
+    if found is None or not is_pure(found.value):
+        return
+    mask = code.text(selection.slice)
+    inside = _selections(code, found.value, mask)
+    bases: dict[ast.AST, str] = {item: code.operand(item.value) for item in inside}
+    zeros: dict[ast.AST, str] = {item: f"torch.where({{mask}}, {base}, 0)" for item, base in bases.items()}
+    for shaped, size in ((mask, ""), (f"{beside(mask)}.unsqueeze(-1)", _last_size(code, selection))):
+        count = f"{beside(mask)}.sum(){size and f' * {size}'}"
+        for text in _texts(code, found, bases, zeros, shaped):
+            whole = f"{text} / {f'({count})' if size else count}" if found.mean else text
+            edit = code.replaced(found.node, code.of_torch(_within(code, found.node, whole)))
+            yield replace(_REDUCE, edits=(edit, *code.importing_torch()))
+
+
+def _masked_write(code: ParsedFile, selection: ast.Subscript) -> Iterator[Fix]:
+    """Rewrite ``x[mask] = f(x[mask], y[mask])`` and ``x[mask] *= y`` without indices."""
+    statement = code.statement(selection)
+    if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
+        target, sign = statement.targets[0], ""
+    elif isinstance(statement, ast.AugAssign):
+        target, sign = statement.target, _sign(statement)
+    else:
+        return
+    mask = code.text(selection.slice)
+    if not isinstance(target, ast.Subscript) or code.text(target.slice) != mask or not dotted(target.value):
+        return
+    into = code.text(target.value)
+    found = _selections(code, statement.value, mask)
+    inside: dict[ast.AST, str] = {item: code.operand(item.value) for item in found}
+    value = code.argument(statement.value, inside)
+    if sign:
+        tight = isinstance(statement.value, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.UnaryOp))
+        value = f"{into} {sign} {value if tight else f'({value})'}"
+    for shaped in (mask, f"{beside(mask)}.unsqueeze(-1)"):
+        choice = f"torch.where({shaped}, {value}, {into})"
+        text = code.of_torch(f"{into}.copy_({choice})")
+        yield replace(_ELEMENTS, edits=(code.replaced(statement, text), *code.importing_torch()))
+
+
+def _reduction_around(code: ParsedFile, node: ast.expr) -> _MaskedReduction | None:
+    """Return the reduction that contains a selection, with only element-wise code between."""
+    inner: ast.AST = node
+    for outer in code.around(code.parent(node) or node):
+        if isinstance(outer, ast.Call):
+            name = called(outer)
+            if name in _LOSSES and inner is not outer.func:
+                how = next((word.value for word in outer.keywords if word.arg == "reduction"), None)
+                kind = how.value if isinstance(how, ast.Constant) else "mean" if how is None else ""
+                return _MaskedReduction(outer, outer, kind == "mean", outer) if kind in _REDUCTIONS else None
+            if name in _REDUCTIONS and not outer.args and not outer.keywords:
+                assert isinstance(outer.func, ast.Attribute)
+                return _MaskedReduction(outer, outer.func.value, name == "mean")
+            is_method = isinstance(outer.func, ast.Attribute) and is_tensor_method(outer.func)
+            if not (is_method or dotted(outer.func).partition(".")[0] in ("torch", "F")):
+                return None
+        elif not isinstance(outer, (ast.Attribute, ast.BinOp, ast.UnaryOp, ast.Compare, ast.keyword)):
+            return None
+        inner = outer
+    return None
+
+
+def _selections(code: ParsedFile, node: ast.AST, mask: str) -> list[ast.Subscript]:
+    found = (item for item in nodes_of(ast.Subscript, node) if code.text(item.slice) == mask)
+    return list(found)
+
+
+def _texts(
+    code: ParsedFile,
+    found: _MaskedReduction,
+    bases: Mapping[ast.AST, str],
+    zeros: Mapping[ast.AST, str],
+    mask: str,
+) -> Iterator[str]:
+    """Yield the sum over the mask, in several ways.
+
+    The first way sets the inputs to zero, so that NaN outside of the mask reaches no gradient. It is right
+    only if the result is zero there.
+    """
+    masked = {item: text.format(mask=mask) for item, text in zeros.items()}
+    if found.loss is None:
+        yield f"{code.operand(found.value, masked)}.sum()"
+        yield f"torch.where({mask}, {code.argument(found.value, bases)}, 0).sum()"
+        yield f"torch.where({mask}, {code.argument(found.value, masked)}, 0).sum()"
+        return
+    if called(found.loss) not in _OF_CLASSES:
+        yield _with_reduction(code, found.loss, masked, "sum")
+        yield f"torch.where({mask}, {_with_reduction(code, found.loss, bases, 'none')}, 0).sum()"
+        return
+    targets = {item: masked[item] if item in found.loss.args[1:] else bases[item] for item in bases}
+    yield f"torch.where({mask}, {_with_reduction(code, found.loss, targets, 'none')}, 0).sum()"
+
+
+def _with_reduction(code: ParsedFile, loss: ast.Call, inner: Mapping[ast.AST, str], reduction: str) -> str:
+    given = next((word.value for word in loss.keywords if word.arg == "reduction"), None)
+    if given is not None:
+        return code.text(loss, {**inner, given: f'"{reduction}"'})
+    return f'{code.text(loss, inner)[:-1].rstrip().removesuffix(",")}, reduction="{reduction}")'
+
+
+def _last_size(code: ParsedFile, selection: ast.Subscript) -> str:
+    return f"{code.operand(selection.value)}.shape[-1]"
+
+
+def _within(code: ParsedFile, node: ast.expr, text: str) -> str:
+    """Return a quotient in parentheses if it is part of an expression."""
+    outer = code.parent(node)
+    is_operand = isinstance(outer, (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Compare))
+    return f"({text})" if is_operand and " / " in text else text
+
+
+def _sign(statement: ast.AugAssign) -> str:
+    return ast.unparse(statement).removeprefix(ast.unparse(statement.target)).split("=")[0].strip()

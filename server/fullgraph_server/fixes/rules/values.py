@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from ...workspace.syntax import called, dotted
@@ -50,6 +50,12 @@ _CLASSES = Fix(
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 )
+_CONVERSIONS: Mapping[str, tuple[str, ...]] = {
+    "float": ("", ".detach()"),
+    "int": (".long()",),
+    "bool": (".bool()",),
+}
+"""By conversion: what to append to a tensor that stays a tensor, in the order to try."""
 _SIZES = frozenset(
     {
         "range", "view", "reshape", "expand", "zeros", "ones", "empty", "full", "arange", "narrow",
@@ -64,17 +70,17 @@ def scalars(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     """Offer fixes for graph breaks at ``x.item()``, ``float(x)`` and similar calls."""
     yield from of_condition(code, node)
     scalar = setting(code, "capture_scalar_outputs")
-    kept = _kept(code, node)
     as_size = _is_size(code, node)
-    if kept is not None and not as_size:
-        yield replace(_STAY, edits=(kept,))
+    kept = list(_kept(code, node))
+    if not as_size:
+        yield from (replace(_STAY, edits=(edit,)) for edit in kept)
     if scalar is not None:
         checked = _checked(code, node) if as_size else None
         if checked is not None:
             yield replace(_CHECKED, edits=(scalar, checked, *code.importing_torch()))
         yield replace(_SCALARS, edits=(scalar,))
-    if kept is not None and as_size:
-        yield replace(_STAY, edits=(kept,), safety="unsafe")
+    if as_size:
+        yield from (replace(_STAY, edits=(edit,), safety="unsafe") for edit in kept[:1])
 
 
 @node_rule(ast.Call, is_value=True)
@@ -107,20 +113,23 @@ def one_hot(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 # -- numbers -------------------------------------------------------------------------------------------
 
 
-def _kept(code: ParsedFile, node: ast.expr) -> Edit | None:
-    """Remove a conversion to a Python number; return ``None`` for any other node."""
+def _kept(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
+    """Remove a conversion to a Python number, in several ways; nothing for any other node.
+
+    A number has no gradient: the second way keeps that.
+    """
     if not isinstance(node, ast.Call) or node.keywords:
-        return None
+        return
     if isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args:
-        span, end = code.span(node), code.span(node.func.value)
-        value = node.func.value
-        if code.operand(value) != code.text(value):
-            return code.replaced(node, code.operand(value))
-        return Edit(replace(span, row=end.end_row, column=end.end_column), "")
-    if isinstance(node.func, ast.Name) and node.func.id in ("float", "int", "bool") and len(node.args) == 1:
-        types = {"int": ".long()", "bool": ".bool()"}
-        return code.replaced(node, code.operand(node.args[0]) + types.get(node.func.id, ""))
-    return None
+        value, endings = node.func.value, _CONVERSIONS["float"]
+    elif isinstance(node.func, ast.Name) and node.func.id in _CONVERSIONS and len(node.args) == 1:
+        value, endings = node.args[0], _CONVERSIONS[node.func.id]
+    else:
+        return
+    is_detached = called(value) == "detach"
+    for ending in endings:
+        if not (is_detached and ending == ".detach()"):
+            yield code.replaced(node, code.operand(value) + ending)
 
 
 def _name_of(code: ParsedFile, node: ast.expr) -> tuple[ast.stmt, str] | None:

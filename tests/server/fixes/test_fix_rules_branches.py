@@ -1,0 +1,222 @@
+"""Branches on data that write into tensors, have further branches, or print: what the rules make of them."""
+
+from __future__ import annotations
+
+import pytest
+from fixing import body, edited, fixes, results
+
+HEAD = "import torch\n\n"
+IN_PLACE = [
+    pytest.param(
+        """
+        if now > self.amax:
+            self.amax.copy_(now)
+        """,
+        """
+        self.amax.copy_(torch.where(now > self.amax, now, self.amax))
+        """,
+        id="a buffer",
+    ),
+    pytest.param(
+        """
+        if now > self.amax:
+            self.mean.copy_(x.mean())
+            self.ready.fill_(True)
+            return
+        self.mean.lerp_(x.mean(), self.momentum)
+        """,
+        """
+        taken = now > self.amax
+        self.mean.copy_(torch.where(taken, x.mean(), self.mean.lerp(x.mean(), self.momentum)))
+        self.ready.copy_(torch.where(taken, True, self.ready))
+        """,
+        id="both arms",
+    ),
+    pytest.param(
+        """
+        if now > self.amax:
+            x[0] = 1
+        """,
+        """
+        taken = now > self.amax
+        x[0] = torch.where(taken, 1, x[0])
+        """,
+        id="an item",
+    ),
+    pytest.param(
+        """
+        if now > self.amax:
+            low, high = x, now
+        else:
+            low = x * 2
+            high = now * 2
+        x = low + high
+        """,
+        """
+        taken = now > self.amax
+        low = torch.where(taken, x, x * 2)
+        high = torch.where(taken, now, now * 2)
+        x = low + high
+        """,
+        id="several at once",
+    ),
+    pytest.param(
+        """
+        if now > self.amax:
+            x = x * 2
+        elif now > 3:
+            mean = x.mean()
+            x = x - mean
+        else:
+            x = -x
+        """,
+        """
+        taken = now > self.amax
+        other = torch.logical_not(taken)
+        taken_2 = other & (now > 3)
+        other_2 = other & torch.logical_not(taken_2)
+        x = torch.where(taken, x * 2, x)
+        mean = x.mean()
+        x = torch.where(taken_2, x - mean, x)
+        x = torch.where(other_2, -x, x)
+        """,
+        id="further branches",
+    ),
+]
+
+
+def function(statements: str) -> str:
+    """A method with statements, which returns ``x``."""
+    lines = "".join(f"    {line}\n" if line else "\n" for line in body(statements).splitlines())
+    return f"def f(self, x, now):\n{lines}"
+
+
+@pytest.mark.parametrize(("before", "after"), IN_PLACE)
+def test_a_branch_writes_what_its_condition_chooses(before: str, after: str) -> None:
+    text = HEAD + function(before) + "    return x\n" * ("return" not in before)
+    got = results(text, "now > self.amax", "GB0170")
+    assert function(after) in got["where"]
+
+
+CHANGED = {
+    "a variable": ("now = now + 1", "now > 2"),
+    "an attribute": ("self.n = self.n + 1", "self.n * 2 > 155"),
+    "what a view shows": ("self.buf.add_(1)", "flat.sum() > 155"),
+    "an item": ("x[0] = 1", "flat.sum() > 155"),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_a_condition_that_may_change_before_it_is_computed_stays(name: str) -> None:
+    statement, test = CHANGED[name]
+    text = HEAD + function(f"if now > self.amax:\n    {statement}\n    if {test}:\n        x = x + 1\n")
+    assert "where" not in results(text + "    return x\n", "now > self.amax", "GB0170")
+
+
+@pytest.mark.parametrize(
+    ("statement", "safety", "told"),
+    [
+        ("x = x + 1", "safe", ""),
+        ("self.best.copy_(x)", "unsafe", "another dtype or device than `self.best`"),
+        ("self.best = x", "unsafe", "`self.best` is another tensor after each call"),
+    ],
+)
+def test_what_other_code_notices_of_a_write_is_told(statement: str, safety: str, told: str) -> None:
+    text = HEAD + function(f"if now > self.amax:\n    {statement}\n") + "    return x + 1\n"
+    _, found = fixes(text, "now > self.amax", "GB0170")
+    [fix] = [item for item in found if item.rule == "where"]
+    assert fix.safety == safety
+    assert told in fix.change
+
+
+def test_a_check_for_any_element_may_be_left_out() -> None:
+    text = HEAD + "def f(x, bad):\n    if bad.any():\n        x = x.masked_fill(bad, 0)\n    return x\n"
+    got = results(text, "bad.any()", "GB0170")
+    assert "def f(x, bad):\n    x = x.masked_fill(bad, 0)\n    return x\n" in got["always"]
+    assert list(got)[:2] == ["always", "where"]
+
+
+def test_what_a_branch_prints_is_printed_uncompiled() -> None:
+    text = HEAD + 'def f(x, bad):\n    if bad.any():\n        print("bad")\n    return x\n'
+    got = results(text, "bad.any()", "GB0170")
+    guard = "    if not torch.compiler.is_compiling() and bad.any():\n        print"
+    assert guard in got["print-uncompiled"]
+    more = text.replace('print("bad")\n', 'print("bad")\n        x = x.masked_fill(bad, 0)\n')
+    got = results(more, "bad.any()", "GB0170")
+    assert guard in got["always"]
+    assert '("bad")\n    x = x.masked_fill(bad, 0)\n    return x\n' in got["always"]
+
+
+def test_a_divisor_that_is_tested_is_at_least_one() -> None:
+    text = HEAD + "def f(x, n):\n    if n > 0:\n        y = x.sum() / n\n    else:\n        y = x.sum() * 0\n"
+    got = results(text + "    return y\n", "n > 0", "GB0170")
+    assert "y = torch.where(n > 0, x.sum() / n, x.sum() * 0)\n" in got["where"]
+    source_and_fixes = _all(text + "    return y\n", "n > 0", "GB0170", "where")
+    assert any("x.sum() / n.masked_fill(n == 0, 1), x.sum() * 0)" in item for item in source_and_fixes)
+
+
+def test_a_message_with_values_is_written_without() -> None:
+    text = HEAD + 'def f(x):\n    assert x.isfinite().all(), f"bad values: {x.norm()}"\n    return x\n'
+    got = results(text, "x.isfinite().all()", "GB0170")
+    assert 'assert x.isfinite().all(), "bad values"\n' in got["constant-message"]
+    assert 'torch._assert_async(x.isfinite().all(), "bad values")\n' in got["assert-async"]
+
+
+REDUCED = [
+    ("(a[m] - b[m]).abs().mean()", "(torch.where(m, a, 0) - torch.where(m, b, 0)).abs().sum() / m.sum()"),
+    ("(a * 2)[m].pow(2).sum()", "torch.where(m, (a * 2), 0).pow(2).sum()"),
+    (
+        "F.mse_loss(a[m], b[m])",
+        'F.mse_loss(torch.where(m, a, 0), torch.where(m, b, 0), reduction="sum") / m.sum()',
+    ),
+    (
+        'F.cross_entropy(a[m], b[m], reduction="sum")',
+        'torch.where(m, F.cross_entropy(a, torch.where(m, b, 0), reduction="none"), 0).sum()',
+    ),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), REDUCED, ids=[item[0] for item in REDUCED])
+def test_a_reduction_of_selected_elements_is_computed_on_all(before: str, after: str) -> None:
+    text = HEAD + f"def f(a, b, m):\n    return {before}\n"
+    selection = "(a * 2)[m]" if "* 2" in before else "a[m]"
+    assert f"    return {after}\n" in results(text, selection, "GB0036")["masked-reduction"]
+
+
+@pytest.mark.parametrize(
+    "text", ["F.l1_loss(a[m], b, reduction=how)", "g(a[m]).sum()", "a[m].sum(0)", "a[m].cumsum(0)"]
+)
+def test_another_reduction_of_selected_elements_stays(text: str) -> None:
+    text = HEAD + f"def f(a, b, m, g, how):\n    return {text}\n"
+    assert "masked-reduction" not in results(text, "a[m]", "GB0036")
+
+
+WRITTEN = [
+    ("x[m] = 2 - x[m]", "x.copy_(torch.where(m, 2 - x, x))"),
+    ("x[m] *= -a", "x.copy_(torch.where(m, x * -a, x))"),
+    ("x[m] += a + 1", "x.copy_(torch.where(m, x + (a + 1), x))"),
+    ("x[m] = a[m]", "x.copy_(torch.where(m, a, x))"),
+]
+
+
+@pytest.mark.parametrize(("before", "after"), WRITTEN, ids=[item[0] for item in WRITTEN])
+def test_a_write_through_a_mask_chooses_elements(before: str, after: str) -> None:
+    text = HEAD + f"def f(x, a, m):\n    {before}\n    return x\n"
+    got = results(text, "a[m]" if "a[m]" in before else "x[m]", "GB0036")
+    assert f"    {after}\n" in got["masked-fill"]
+
+
+def test_a_number_that_stays_a_tensor_has_no_gradient() -> None:
+    text = HEAD + "def f(x, log):\n    log.append(x.mean().item())\n    return int(x.sum())\n"
+    found = _all(text, "x.mean().item()", "GB0124", "stay-tensor")
+    assert [item.splitlines()[3].strip() for item in found] == [
+        "log.append(x.mean())",
+        "log.append(x.mean().detach())",
+    ]
+    found = _all(text, "int(x.sum())", "GB0124", "stay-tensor")
+    assert [item.splitlines()[4].strip() for item in found] == ["return x.sum().long()"]
+
+
+def _all(text: str, at: str, code: str, rule: str) -> list[str]:
+    source, found = fixes(text, at, code)
+    return [edited(source, fix.edits) for fix in found if fix.rule == rule]
