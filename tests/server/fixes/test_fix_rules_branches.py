@@ -162,6 +162,15 @@ def test_a_message_with_values_is_written_without() -> None:
     assert 'torch._assert_async(x.isfinite().all(), "bad values")\n' in got["assert-async"]
 
 
+@pytest.mark.parametrize("test", ["torch.equal(x, y)", "torch.allclose(x, y)"])
+def test_a_comparison_of_whole_tensors_is_told(test: str) -> None:
+    text = HEAD + f"def f(x, y):\n    if {test}:\n        y = -y\n    return y + 1\n"
+    _, found = fixes(text, test, "GB0033")
+    [fix] = [item for item in found if item.rule == "where"]
+    assert fix.safety == "unsafe"
+    assert "Tensors of different shapes are compared element by element." in fix.change
+
+
 REDUCED = [
     ("(a[m] - b[m]).abs().mean()", "(torch.where(m, a, 0) - torch.where(m, b, 0)).abs().sum() / m.sum()"),
     ("(a * 2)[m].pow(2).sum()", "torch.where(m, (a * 2), 0).pow(2).sum()"),

@@ -11,7 +11,7 @@ from ...workspace.syntax import called, dotted, free, last_row, names, nodes_of
 from ..model import Edit, Fix
 from .arms import BranchArm, chosen, is_no_tensor, predicated, read_arm
 from .expressions import beside, condition, is_pure, may_run_always, may_run_twice, plain
-from .offering import node_rule, quoted
+from .offering import INDEX, node_rule, quoted
 from .printing import is_output
 from .syntax import ParsedFile, bracketed
 
@@ -34,7 +34,7 @@ _ALWAYS = Fix(
     "Run the lines without the condition",
     "The lines also run where the condition is false; there, they change nothing.",
     "safe",
-    "https://docs.pytorch.org/docs/stable/torch.compiler_faq.html",
+    INDEX,
 )
 _WRITTEN = "Attributes are other tensors after each call, and values are converted before they are written."
 _COND = Fix(
@@ -164,9 +164,8 @@ def _statement(code: ParsedFile, owner: ast.If, test: _BranchTest) -> Iterator[F
 def _silenced(code: ParsedFile, owner: ast.If, told: Sequence[ast.stmt], fix: Fix) -> Fix:
     """Print and log what a branch says only where the code is not compiled."""
     indent, unit = code.indentation(owner), code.unit(owner.body[0])
-    test = (
-        code.operand(owner.test) if isinstance(owner.test, (ast.BoolOp, ast.IfExp)) else code.text(owner.test)
-    )
+    is_loose = isinstance(owner.test, (ast.BoolOp, ast.IfExp)) or "\n" in code.text(owner.test)
+    test = code.operand(owner.test) if is_loose else code.text(owner.test)
     lines = [f"if not {code.of_torch('torch.compiler.is_compiling()')} and {test}:"]
     lines += [f"{unit}{code.text(item)}" for item in told]
     first, *others = fix.edits
@@ -213,15 +212,23 @@ def _silent(code: ParsedFile, owner: ast.If, test: _BranchTest, body: Sequence[a
         text = ast.parse("\n".join(lines))
         is_safe = all(is_pure(item.value) for item in nodes_of(ast.Assign, text))
         written = [line.partition(" = ")[0] for line in lines if not line.partition(" = ")[0].isidentifier()]
-        base = _noticed(_WHERE if is_safe else _WHERE_OF_LAYERS, _WRITTEN if written else "")
+        told = _WRITTEN if written else ""
+        base = _noticed(_WHERE if is_safe else _WHERE_OF_LAYERS, told, _broadcast(owner))
         yield replace(base, edits=_replaced(code, owner, owner, (), lines))
     if arms[0] is not None and arms[1] is None and last is owner and not test.guards:
         yield from _other_first(code, owner, test, arms[0])
 
 
-def _noticed(fix: Fix, change: str) -> Fix:
+def _noticed(fix: Fix, *changes: str) -> Fix:
     """Return a fix with what other code may notice of it; unsafe if there is anything."""
-    return replace(fix, change=f"{fix.change} {change}", safety="unsafe") if change else fix
+    told = " ".join(filter(None, (fix.change, *changes)))
+    return replace(fix, change=told, safety="unsafe") if any(changes) else fix
+
+
+def _broadcast(owner: ast.If | ast.IfExp) -> str:
+    """Return a sentence if the condition compares whole tensors, which then may have other shapes."""
+    whole = any(called(item) in ("equal", "allclose") for item in nodes_of(ast.Call, owner.test))
+    return "Tensors of different shapes are compared element by element." if whole else ""
 
 
 def _always(code: ParsedFile, owner: ast.If, body: Sequence[ast.stmt]) -> Iterator[Fix]:
@@ -296,7 +303,7 @@ def _choice(
     if change is None or not all(map(may_run_twice, values)):
         return
     pure = all(map(is_pure, values))
-    base = _noticed(_WHERE if pure else _WHERE_OF_LAYERS, change.changes)
+    base = _noticed(_WHERE if pure else _WHERE_OF_LAYERS, change.changes, _broadcast(owner))
     for way in change.ways() if pure else [change]:
         lines = way.lines(test.text, _by_where)
         for written in (lines, _without_zero(owner.test, lines)):
@@ -376,7 +383,7 @@ def _expression(code: ParsedFile, owner: ast.IfExp) -> Iterator[Fix]:
     first, second = map(code.argument, arms)
     for base, write in ((_WHERE if pure else _WHERE_OF_LAYERS, _by_where), (_COND, _by_cond)):
         edit = code.replaced(owner, code.of_torch(write(text, first, second)))
-        yield replace(base, edits=(edit, *code.importing_torch()))
+        yield replace(_noticed(base, _broadcast(owner)), edits=(edit, *code.importing_torch()))
 
 
 @node_rule(ast.Call, is_value=True)
