@@ -387,7 +387,7 @@ class ResultsCompared(Fact):
     (``training``, ``evaluation``), empty if there are no modules. ``repeated`` is the number of compared
     calls that were repeated with gradients or with other values; ``again`` is the first difference between
     repeated calls. ``left`` lists the differences at the end of the program. ``mild`` is the first difference
-    that only code that looks at more than numbers notices. ``numbers`` has the Python numbers that differ,
+    that leaves all numbers equal. ``numbers`` has the Python numbers that differ,
     such as measured times. Neither counts as ``difference``.
     """
 
@@ -412,8 +412,8 @@ class StatementsTried(Fact):
     ``difference`` says in which case the statements differ and how, empty if they never do.
     ``depends_on_use`` says that only the type or shape of a variable differs, or that a variable has no value
     here: the code that reads the variable decides whether that matters. ``problem`` is one sentence on why
-    the trial could not run, or empty. ``mild`` is a difference that only code that looks at more than numbers
-    notices: a tensor in place of a number, another memory layout, memory that is no longer shared.
+    the trial could not run, or empty. ``mild`` is a difference that leaves all numbers equal: a tensor takes
+    the place of a number, has another memory layout, or no longer shares its memory.
     """
 
     number: int

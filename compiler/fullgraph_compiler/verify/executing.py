@@ -82,8 +82,8 @@ class OutcomeDifference:
     """The difference between the outcomes of old and new statements, as text; or none.
 
     ``depends_on_use`` says that the difference matters only for some later uses of a variable: only the form
-    of the variable differs, or the variable has no value. ``is_mild`` says that only code that looks at more
-    than numbers notices the difference (see ``SnapshotDifference``).
+    of the variable differs, or the variable has no value. ``is_mild`` says that the difference leaves all
+    numbers equal (see ``SnapshotDifference``), or that the program does not use the precision of the numbers.
     """
 
     words: str = ""
@@ -177,8 +177,7 @@ class StatementRunner:
         """Return how ``new`` differs from ``old``.
 
         Gradients are not compared if the difference depends on use, since a number has no gradient. With
-        ``is_rough``, the values have a precision that the program does not use: rounding is no difference,
-        and any difference between numbers is mild.
+        ``is_rough``, which is for a precision that the program does not use, rounding is not a difference.
         """
         rules = replace(self._rules, tolerances=ROUGH) if is_rough else self._rules
         if self._errors_differ and old.is_error and new.end in ("RuntimeError", old.end):

@@ -139,8 +139,8 @@ class Verdict:
     """Whether the fix could be tried. If not, ``reason`` says why, for example how Fullgraph itself
     failed."""
     noticed: str = ""
-    """A difference that code notices only if it looks at more than numbers (a tensor in place of a number,
-    another memory layout), with its place; empty if there is none."""
+    """A mild difference, with its place: a tensor in place of a number, another memory layout. Empty if there
+    is none."""
 
     @property
     def removes(self) -> tuple[int, int]:

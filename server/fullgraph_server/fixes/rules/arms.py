@@ -14,7 +14,7 @@ from ...workspace.syntax import dotted, free, last_row, names, nodes_of
 from .expressions import beside, condition, is_pure, may_run_twice
 from .syntax import ParsedFile, bracketed
 
-_SIGNS = {
+SIGNS: Mapping[type[ast.operator], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%", ast.Pow: "**",
     ast.MatMult: "@", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^", ast.LShift: "<<", ast.RShift: ">>",
 }  # fmt: skip
@@ -216,8 +216,8 @@ def read_step(statement: ast.stmt) -> ArmAssignment | None:
     """Parse a statement as an assignment; ``None`` for any other statement."""
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target, value, sign = statement.targets[0], statement.value, ""
-    elif isinstance(statement, ast.AugAssign) and type(statement.op) in _SIGNS:
-        target, value, sign = statement.target, statement.value, _SIGNS[type(statement.op)]
+    elif isinstance(statement, ast.AugAssign) and type(statement.op) in SIGNS:
+        target, value, sign = statement.target, statement.value, SIGNS[type(statement.op)]
     else:
         return _in_place(statement)
     name = dotted(target)

@@ -150,25 +150,26 @@ def _statement(code: ParsedFile, owner: ast.If, test: _BranchTest) -> Iterator[F
         failed = replace(test, text=f"torch.logical_not({test.text})")
         yield from _assertion(code, owner, failed, message)
         return
-    told = [item for item in owner.body if is_output(item)]
-    if told and (owner.orelse or test.guards or code.is_elif(owner) or not all(map(code.is_alone, told))):
+    outputs = [item for item in owner.body if is_output(item)]
+    if not outputs:
+        yield from _arm_choices(code, owner, test, owner.body)
         return
-    silent = [item for item in owner.body if item not in told]
-    if told and not silent:
-        yield _silenced(code, owner, told, replace(_ALWAYS, edits=_replaced(code, owner, owner, (), [])))
+    if owner.orelse or test.guards or code.is_elif(owner) or not all(map(code.is_alone, outputs)):
         return
-    for fix in _silent(code, owner, test, silent):
-        yield _silenced(code, owner, told, fix) if told else fix
+    others = [item for item in owner.body if item not in outputs]
+    nothing = replace(_ALWAYS, edits=_replaced(code, owner, owner, (), []))
+    for fix in _arm_choices(code, owner, test, others) if others else [nothing]:
+        yield _with_outputs(code, owner, outputs, fix)
 
 
-def _silenced(code: ParsedFile, owner: ast.If, told: Sequence[ast.stmt], fix: Fix) -> Fix:
-    """Print and log what a branch says only where the code is not compiled."""
+def _with_outputs(code: ParsedFile, owner: ast.If, outputs: Sequence[ast.stmt], fix: Fix) -> Fix:
+    """Add the printing and logging of a branch to its fix, for uncompiled code only."""
     indent, unit = code.indentation(owner), code.unit(owner.body[0])
     is_loose = isinstance(owner.test, (ast.BoolOp, ast.IfExp)) or "\n" in code.text(owner.test)
     test = code.operand(owner.test) if is_loose else code.text(owner.test)
     lines = [f"if not {code.of_torch('torch.compiler.is_compiling()')} and {test}:"]
-    lines += [f"{unit}{code.text(item)}" for item in told]
-    first, *others = fix.edits
+    lines += [f"{unit}{code.text(item)}" for item in outputs]
+    first, *imports = fix.edits
     rest = f"\n{indent}{first.text}" if first.text else ""
     text = f"\n{indent}".join(lines) + rest
     change = fix.change if first.text else "The branch remains where the code is not compiled."
@@ -178,12 +179,14 @@ def _silenced(code: ParsedFile, owner: ast.If, told: Sequence[ast.stmt], fix: Fi
         title=fix.title if first.text else "Print only where the code is not compiled",
         change=f"{change} Compiled code no longer prints or logs this.",
         safety="unsafe",
-        edits=(replace(first, text=text), *others),
+        edits=(replace(first, text=text), *imports),
         prints_differ=True,
     )
 
 
-def _silent(code: ParsedFile, owner: ast.If, test: _BranchTest, body: Sequence[ast.stmt]) -> Iterator[Fix]:
+def _arm_choices(
+    code: ParsedFile, owner: ast.If, test: _BranchTest, body: Sequence[ast.stmt]
+) -> Iterator[Fix]:
     """Offer to choose between the arms of a branch; ``body`` is the first arm."""
     last: ast.stmt = owner
     orelse: Sequence[ast.stmt] = owner.orelse

@@ -72,7 +72,7 @@ def may_run_always(node: ast.AST) -> bool:
     """Tell whether a node has no side effects, except on tensors and dropout."""
     return not any(
         isinstance(item, (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await))
-        or (isinstance(item, ast.Call) and called(item) in _CHANGING - {"add"})
+        or (isinstance(item, ast.Call) and called(item) in _CHANGING)
         for item in ast.walk(node)
     )
 

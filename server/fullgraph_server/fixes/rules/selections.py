@@ -12,6 +12,7 @@ from typing import Final
 
 from ...workspace.syntax import called, dotted, nodes_of
 from ..model import Fix
+from .arms import SIGNS
 from .expressions import beside, condition, is_pure, is_tensor_method
 from .offering import node_rule, setting
 from .syntax import ParsedFile
@@ -334,7 +335,7 @@ class _MaskedReduction:
 
     node: ast.Call
     value: ast.expr
-    mean: bool
+    is_mean: bool
     loss: ast.Call | None = None
 
 
@@ -350,7 +351,7 @@ def _masked_reduction(code: ParsedFile, selection: ast.Subscript) -> Iterator[Fi
     for shaped, size in ((mask, ""), (f"{beside(mask)}.unsqueeze(-1)", _last_size(code, selection))):
         count = f"{beside(mask)}.sum(){size and f' * {size}'}"
         for text in _texts(code, found, bases, zeros, shaped):
-            whole = f"{text} / {f'({count})' if size else count}" if found.mean else text
+            whole = f"{text} / {f'({count})' if size else count}" if found.is_mean else text
             edit = code.replaced(found.node, code.of_torch(_within(code, found.node, whole)))
             yield replace(_REDUCE, edits=(edit, *code.importing_torch()))
 
@@ -361,7 +362,7 @@ def _masked_write(code: ParsedFile, selection: ast.Subscript) -> Iterator[Fix]:
     if isinstance(statement, ast.Assign) and len(statement.targets) == 1:
         target, sign = statement.targets[0], ""
     elif isinstance(statement, ast.AugAssign):
-        target, sign = statement.target, _sign(statement)
+        target, sign = statement.target, SIGNS[type(statement.op)]
     else:
         return
     mask = code.text(selection.slice)
@@ -403,8 +404,7 @@ def _reduction_around(code: ParsedFile, node: ast.expr) -> _MaskedReduction | No
 
 
 def _selections(code: ParsedFile, node: ast.AST, mask: str) -> list[ast.Subscript]:
-    found = (item for item in nodes_of(ast.Subscript, node) if code.text(item.slice) == mask)
-    return list(found)
+    return [item for item in nodes_of(ast.Subscript, node) if code.text(item.slice) == mask]
 
 
 def _texts(
@@ -449,7 +449,3 @@ def _within(code: ParsedFile, node: ast.expr, text: str) -> str:
     outer = code.parent(node)
     is_operand = isinstance(outer, (ast.BinOp, ast.UnaryOp, ast.Attribute, ast.Compare))
     return f"({text})" if is_operand and " / " in text else text
-
-
-def _sign(statement: ast.AugAssign) -> str:
-    return ast.unparse(statement).removeprefix(ast.unparse(statement.target)).split("=")[0].strip()
