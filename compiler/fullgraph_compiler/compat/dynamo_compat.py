@@ -249,6 +249,11 @@ def inlined_module(function: Callable[..., Any]) -> torch.nn.Module | None:
     return module if isinstance(module, torch.nn.Module) else None
 
 
+MARKS_OF_MODULES = frozenset({"_is_torch_compile"})
+"""The attributes that ``OptimizeContext.__call__`` sets on a module (``eval_frame.py``): 2.11 to
+2.15."""
+
+
 def leave_alone(function: Callable[..., Any]) -> None:
     """Keep Dynamo from compiling one of Fullgraph's functions between two graphs.
 

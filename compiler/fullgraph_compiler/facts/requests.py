@@ -17,6 +17,12 @@ CHANNEL_LOST = 113
 COMPILER = "torch._inductor.compile_fx"
 """The module that workers import before runs at depth ``alone``: TorchInductor, 2.11 to 2.15."""
 
+WATCHER = "__fullgraph_watch__"
+"""The builtin of a recorded run that compares the calls of a function of which only a part is compiled.
+
+It takes the function and the compiled part, and returns a function to call instead.
+"""
+
 Depth: TypeAlias = str
 """The depth of a run: how far the compiler goes when it compiles the program.
 

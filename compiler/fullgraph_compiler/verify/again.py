@@ -13,6 +13,7 @@ import math
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
@@ -88,8 +89,7 @@ def _copied(form: CallForm, change: Change | None = None) -> CompiledCall:
     if change is not None:
         args = tuple(_changed(value, change) for value in args)
         kwargs = {name: _changed(value, change) for name, value in kwargs.items()}
-    call = form.call
-    return CompiledCall(call.number, call.function, args, kwargs, call.options, call.compiled)
+    return replace(form.call, args=args, kwargs=kwargs)
 
 
 def _changed(value: Any, change: Change) -> Any:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import types
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,6 +15,8 @@ import torch
 from ..compat import call_compat, dynamo_compat
 
 _MOST_CALLS = 32
+PART = "__fullgraph_part__"
+"""The attribute of a function of which only a part is compiled: that part."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +47,15 @@ class CompiledCall:
         if self.owner is not None:
             return type(self.owner).__name__
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
+
+    @property
+    def read(self) -> Iterator[types.FunctionType]:
+        """The Python functions whose variables the call reads: the called one, and its compiled part."""
+        function = getattr(self.function, "__func__", self.function)
+        part = getattr(function, PART, None)
+        for item in (function, inspect.unwrap(part) if part is not None else None):
+            if isinstance(item, types.FunctionType):
+                yield item
 
 
 class TooLongError(BaseException):
@@ -90,7 +103,10 @@ class CallWatcher:
         """Handle an exception that a call raises, if it is an ``Exception``."""
 
     def _wrap(
-        self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]
+        self,
+        function: Callable[..., Any],
+        compiled: Callable[..., Any],
+        options: dict[str, Any],
     ) -> Callable[..., Any]:
         called = compiled if self._compiled else function
 

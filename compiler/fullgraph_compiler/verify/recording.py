@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import functools
 import gc
@@ -17,7 +18,8 @@ from typing import Any
 import torch
 
 from ..compat import dynamo_compat, torch_compat
-from .calls import CallWatcher, CompiledCall, TooLongError
+from ..facts import WATCHER
+from .calls import PART, CallWatcher, CompiledCall, TooLongError
 from .differences import unchanged
 from .snapshots import Node, ValueSnapshots
 from .surroundings import SurroundingState
@@ -122,8 +124,25 @@ class CallRecorder(CallWatcher):
         The seed is the same in every recorded run.
         """
         super().install()
+        setattr(builtins, WATCHER, self._watch)
         self._surroundings = SurroundingState()
         set_seeds(_SEED)
+
+    def _watch(self, function: Callable[..., Any], part: Callable[..., Any]) -> Callable[..., Any]:
+        """Report the calls of a function of which only a part is compiled.
+
+        The function may be a method: then this is called in the body of its class.
+        """
+        setattr(function, PART, part)
+        is_method = "." in function.__qualname__.rpartition("<locals>.")[2]
+
+        @functools.wraps(function)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            bound = types.MethodType(function, args[0]) if is_method else function
+            return self._wrap(bound, bound, {})(*args[is_method:], **kwargs)
+
+        dynamo_compat.leave_alone(call)
+        return call
 
     def finish(self) -> None:
         """Record gradients and surroundings when the program has ended."""
@@ -293,17 +312,14 @@ def modules_of(call: CompiledCall) -> Iterator[tuple[str, torch.nn.Module]]:
 
 def _named(call: CompiledCall) -> Iterator[tuple[str, Any]]:
     """Yield the closure variables and globals that a function names: name and value."""
-    function = getattr(call.function, "__func__", call.function)
-    if not isinstance(function, types.FunctionType):
-        return
-    cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-    named: list[tuple[str, Callable[[], Any]]] = [
-        (name, functools.partial(getattr, cell, "cell_contents", None)) for name, cell in cells
-    ]
-    named += [
-        (name, functools.partial(function.__globals__.get, name)) for name in function.__code__.co_names
-    ]
-    yield from ((f"`{name}`", get()) for name, get in named)
+    named: list[tuple[str, Callable[[], Any]]] = []
+    for function in call.read:
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        named += [(name, functools.partial(getattr, cell, "cell_contents", None)) for name, cell in cells]
+        named += [
+            (name, functools.partial(function.__globals__.get, name)) for name in function.__code__.co_names
+        ]
+    yield from ((f"`{name}`", get()) for name, get in dict(named).items())
 
 
 def tensors_in(place: str, value: Any, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:

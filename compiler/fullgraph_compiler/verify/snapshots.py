@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 import torch
 
-from ..compat import torch_compat
+from ..compat import dynamo_compat, torch_compat
 
 MOST_ELEMENTS = 1 << 20
 """The most elements of a tensor to keep; of a larger tensor, keep evenly spaced elements and two sums."""
@@ -141,8 +141,8 @@ _OPAQUE = (
     types.GeneratorType,
     torch.Generator,
 )
-_OF_MODULES = frozenset(vars(torch.nn.Module()))
-"""The attributes of every module, including ``training``."""
+_OF_MODULES = frozenset(vars(torch.nn.Module())) | dynamo_compat.MARKS_OF_MODULES
+"""The attributes of every module, including ``training``, and those that ``torch.compile`` sets."""
 
 
 def _children(value: Any) -> Iterator[tuple[str, Any]]:

@@ -6,6 +6,7 @@ They are restored before each repeated call, so that all start equal.
 from __future__ import annotations
 
 import contextlib
+import functools
 import types
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -69,11 +70,10 @@ class CallState:
         for module in _modules(call):
             for item in module.modules():
                 self._keep(vars(item))
-        function = getattr(call.function, "__func__", call.function)
-        if isinstance(function, types.FunctionType):
+        for function in call.read:
             shared, names = function.__globals__, set(function.__code__.co_names)
             data = {name: value for name, value in shared.items() if name in names and _is_data(value)}
-            self._restore.append(lambda: shared.update(data))
+            self._restore.append(functools.partial(shared.update, data))
             self._keep(data, renewed=False)
             for cell in function.__closure__ or ():
                 with contextlib.suppress(ValueError):

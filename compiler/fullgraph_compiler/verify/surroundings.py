@@ -14,6 +14,7 @@ import torch
 
 from ..compat import dynamo_compat
 from ..observe.modules import own_modules
+from .calls import PART
 from .snapshots import Node, ValueSnapshots
 
 _MOST_VARIABLES = 1 << 10
@@ -107,6 +108,7 @@ def _globals() -> Iterator[tuple[str, Any]]:
                 if not isinstance(value, torch.nn.Module):
                     continue  # a function, compiled or not
                 value = next(value.children(), None)
+            value = value.__wrapped__ if hasattr(value, PART) else value  # an edit has split the function
             if isinstance(value, (type, types.FunctionType)):
                 if value.__module__ == module.__name__:
                     yield from ((f"`{name}.{key}` {of}", item) for key, item in _members(value))

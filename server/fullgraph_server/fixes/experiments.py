@@ -41,6 +41,7 @@ from ..workers.crash import REPORT_IT
 from ..workspace.drift import with_text
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
+from .splitting.watching import with_watches
 
 Start = Callable[[RunPlan, WorkerRequest, Callable[[str], None]], WorkerRun]
 """A function that makes the run of a request. The callback gets the program's output."""
@@ -146,7 +147,7 @@ class Experiments:
             number,
             _program(plan),
             **vars(how),
-            texts=plan.texts,
+            texts=self._recorded(plan.texts),
             record=str(record),
             added=self.added if how == RunMode() else None,
         )
@@ -248,6 +249,15 @@ class Experiments:
             if not _own_failure(facts):
                 break
         return facts
+
+    def _recorded(self, texts: Sequence[SourceText]) -> tuple[SourceText, ...]:
+        """Return texts that also record the calls of functions that an edit has split."""
+        before = {text.filename: SourceFile(text.filename, text.text) for text in self.plan.texts}
+        read = self.plan.workspace.read
+        return tuple(
+            replace(item, text=with_watches(before.get(item.filename) or read(item.filename), item.text))
+            for item in texts
+        )
 
     def _plan_with(self, texts: Mapping[str, str]) -> RunPlan:
         """Return the plan of a run with ``texts`` that discards the run's file changes."""

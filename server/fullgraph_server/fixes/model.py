@@ -76,6 +76,11 @@ class Fix:
     operator: OperatorDefinition | None = None
 
     @property
+    def is_setting(self) -> bool:
+        """Whether the fix changes settings of torch, which apply to the whole process."""
+        return any("torch._dynamo.config." in edit.text for edit in self.edits)
+
+    @property
     def needs_whole_compiler(self) -> bool:
         """Whether only a run with TorchInductor can verify the fix.
 

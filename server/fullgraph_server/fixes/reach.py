@@ -22,6 +22,7 @@ from .effects.reading import FunctionEffects, effects_of
 from .model import Fix
 from .rules.calls import is_compile, root_of
 from .rules.syntax import Function, ParsedFile, code_of, parameters
+from .splitting.watching import part_name
 
 _Node = TypeVar("_Node", bound=ast.AST)
 _SETTING = "The setting applies to the whole process: functions of other files are compiled with it, too."
@@ -82,7 +83,7 @@ class _FileChange:
     def _of_function(self, path: str, old: Function, new: Function) -> Iterator[str]:
         if ast.dump(old.args) != ast.dump(new.args):
             yield f"`{path}` has other parameters: calls in other files, and overrides, do not have them."
-        if _decorators(old) != _decorators(new):
+        if _decorators(old) != self._of_part(old, new) + _decorators(new):
             yield f"`{path}` has other decorators, which affect all of its callers."
         if path.endswith(".__init__"):
             yield f"`{path}` does more, which affects subclasses that do the same themselves."
@@ -92,6 +93,14 @@ class _FileChange:
             for name in sorted(_own_calls(new, always=True) - _own_calls(old, always=True)):
                 if name in _own_calls(old, always=False):
                     yield f"`self.{name}` now always runs, which affects an override of it."
+
+    def _of_part(self, old: Function, new: Function) -> list[str]:
+        """Return the decorator that compiles a new part of a function instead of the function."""
+        name = part_name(new.name)
+        is_known = any(item.name == name for item in self.before.functions())
+        part = next((item for item in self.after.functions() if item.name == name), None)
+        compiling = _decorators(part) if part is not None and not is_known else []
+        return [item for item in compiling if item not in _decorators(new) and item in _decorators(old)]
 
     # -- what is added -----------------------------------------------------------------------------
 

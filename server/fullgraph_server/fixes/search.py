@@ -38,9 +38,12 @@ class FindingTries:
     unknown."""
 
     def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> CandidateVerdict | None:
-        """Return the first verified candidate, preferably a safe one; ``None`` if none."""
+        """Return the first verified candidate; ``None`` if none.
+
+        A safe one is preferred, then one that changes the user's lines and no setting of torch.
+        """
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
-        return min(verified, key=lambda item: item.fix.safety != "safe", default=None)
+        return min(verified, key=_rank, default=None)
 
     @property
     def waits(self) -> bool:
@@ -112,7 +115,7 @@ async def try_finding(
             if found[-1].verdict.verified and item.fix.safety == "safe":
                 break
         is_found = any(item.verdict.verified and item.fix.safety == "safe" for item in found)
-        for item in found:
+        for item in sorted(found, key=_rank):
             if item.verdict.verified and item.fix.safety != "safe" and item.fix.needs_whole_compiler:
                 item = _unconfirmed(item) if is_found else await confirm(item)
             is_found = is_found or item.verdict.verified
@@ -129,8 +132,12 @@ async def try_finding(
         await prove(operators)
         is_made = any(fix.operator.name for fix in operators if fix.operator is not None)
         refused = "" if is_made else refusal(finding, context)
-    tries.sort(key=lambda item: (not item.verdict.verified, item.fix.safety != "safe"))
+    tries.sort(key=lambda item: (not item.verdict.verified, *_rank(item)))
     return FindingTries(finding, tuple(tries), refused)
+
+
+def _rank(item: CandidateVerdict) -> tuple[bool, bool]:
+    return item.fix.safety != "safe", item.fix.is_setting
 
 
 def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:

@@ -157,6 +157,77 @@ def test_an_edit_that_changes_what_a_call_does_is_told(edit: str, program: Path,
     assert expected in "\n".join([told.difference, *(f"{item.place}: {item.words}" for item in told.numbers)])
 
 
+WHOLE = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm, self.means = torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4), []
+
+    def forward(self, x):
+        y = self.norm(self.linear(x))
+        self.means.append(y.mean().item())
+        return y.sin()
+
+model = torch.compile(Model())
+
+for n in (3, 5):
+    model(torch.randn(n, 4)).sum().backward()
+"""
+SPLIT = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm, self.means = torch.nn.Linear(4, 4), torch.nn.BatchNorm1d(4), []
+
+    @torch.compile
+    def part(self, x):
+        y = self.norm(self.linear(x))
+        return y.sin(), y.mean()
+
+    def forward(self, x):
+        result, mean = self.part(x)
+        self.means.append(mean.item())
+        return result
+    forward = __fullgraph_watch__(forward, part)
+
+model = Model()
+
+for n in (3, 5):
+    model(torch.randn(n, 4)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        ("", "", ""),
+        ("return result", "return result * 2", "result of call 1 of `Model`: by up to"),
+        ("append(mean.item())", "append(2 * mean.item())", "`Model`.means[0] of call 1 of `Model`: "),
+        (
+            "sin(), y",
+            "sin().detach(), y",
+            "result of call 1 of `Model`: without gradient, before with gradient",
+        ),
+        ("self.part(x)", "self.part(x.detach())", ""),
+    ],
+)
+def test_a_split_function_is_compared_as_a_whole(old: str, new: str, expected: str, tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(WHOLE)
+    assert old in SPLIT
+    observed(path, str(tmp_path / "before"))
+    observed(path, str(tmp_path / "after"), SPLIT.replace(old, new) if old else SPLIT)
+    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    words = [told.difference, told.again, *(f"{item.place}: {item.words}" for item in told.numbers)]
+    assert (expected in "\n".join(words)) if expected else not any(words)
+    assert told.modes == ("training",)
+    assert expected or told.calls == 2
+
+
 AGAIN = """
 import torch
 

@@ -161,6 +161,40 @@ def test_a_fix_has_to_hold_in_training_and_evaluation(tmp_path: Path) -> None:
     assert step["basis"].endswith("in training mode, too, which has 1 break")
 
 
+STEP = """\
+import torch
+
+history = []
+
+
+@torch.compile
+def train_step(model, x, y):
+    pred = model(x)
+    loss = (pred - y).square().mean()
+    # for the plot
+    history.append(loss.item())
+    return loss
+
+
+model = torch.nn.Linear(4, 1)
+for _ in range(3):
+    train_step(model, torch.randn(8, 4), torch.randn(8, 1)).backward()
+"""
+
+
+def test_a_record_moves_out_of_the_compiled_function(tmp_path: Path) -> None:
+    path = tmp_path / "step.py"
+    path.write_text(STEP)
+    code, told = fix(path, "--apply")
+    [step] = told["plan"]
+    assert (code, step["rule"], step["safety"]) == (0, "split-function", "safe")
+    assert told["after"] == {"breaks": 0, "graphs": 1, "recompiles": 0}
+    calls = (
+        "    loss = compiled_train_step(model, x, y)\n    # for the plot\n    history.append(loss.item())\n"
+    )
+    assert calls in path.read_text()
+
+
 ALONE = """\
 import torch
 

@@ -15,6 +15,7 @@ from ..editing import are_apart
 from ..model import Edit, Fix, Rule, RuleContext
 from ..operators.rule import operators
 from ..reach import judged
+from ..splitting.rule import split
 from . import (
     branches,
     contexts,
@@ -120,5 +121,5 @@ def has_rules(finding: Finding) -> bool:
 def rules_of(finding: Finding) -> tuple[Rule, ...]:
     """Return the rules for a finding, by its kind and code."""
     if finding.kind == "graph-break":
-        return (*_BREAKS.get(finding.code, _OTHER_BREAKS), operators)
+        return (*_BREAKS.get(finding.code, _OTHER_BREAKS), split, operators)
     return _RECOMPILES if KINDS[finding.kind].is_of_guard else ()

@@ -1,0 +1,8 @@
+"""Functions split into a compiled part and statements that run uncompiled, before and after it.
+
+- ``partition``: the statements that run before, inside and after the compiled part
+- ``sites``: the place where a function is compiled, and the edits that compile its part instead
+- ``source``: the source text of the two functions
+- ``rule``: the rule that offers the split for a graph break
+- ``watching``: texts with which a run records the calls of a split function
+"""

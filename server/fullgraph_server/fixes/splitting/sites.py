@@ -1,0 +1,135 @@
+"""The place where a function is compiled, and the edits that compile a part of it instead."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...workspace.syntax import called, dotted, free, nodes_of
+from ..model import Edit
+from ..rules.calls import BUILTINS, is_compile
+from ..rules.syntax import Function, ParsedFile
+
+_MODES = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
+"""Decorators that may stay with the function that is split."""
+
+
+@dataclass(frozen=True)
+class CompileSite:
+    """How a function is compiled.
+
+    ``decorator`` is the text of the decorator for its part. ``removed`` are the rows of the function's own
+    decorator. ``edits`` change the call of ``torch.compile``. ``reason`` says what others can notice of them.
+    """
+
+    decorator: str
+    removed: tuple[ast.expr, ...] = ()
+    edits: tuple[Edit, ...] = ()
+    reason: str = ""
+
+
+def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
+    """Return the only place where a function is compiled; ``None`` if there is no such place."""
+    decorators = [item for item in function.decorator_list if _is_decorator(item)]
+    others = [item for item in function.decorator_list if item not in decorators]
+    if any(
+        (dotted(item.func) if isinstance(item, ast.Call) else dotted(item)) not in _MODES for item in others
+    ):
+        return None
+    if decorators:
+        (first, *more) = decorators
+        return CompileSite(f"@{code.text(first)}", (first,)) if not more else None
+    calls = list(_calls_of(code, function))
+    return _from_call(code, function, calls[0]) if len(calls) == 1 else None
+
+
+def _is_decorator(node: ast.expr) -> bool:
+    inside = node.args if isinstance(node, ast.Call) else ()
+    return (
+        is_compile(node)
+        or dotted(node) == "torch.compile"
+        or any(dotted(item) == "torch.compile" for item in inside)
+    )
+
+
+def _calls_of(code: ParsedFile, function: Function) -> Iterator[ast.Call]:
+    """Yield the calls that compile a function, or a module whose method it is."""
+    owner = code.parent(function)
+    in_class = owner if isinstance(owner, ast.ClassDef) else None
+    is_forward = in_class is not None and function.name in ("forward", "__call__")
+    for call in code.all(ast.Call):
+        if is_compile(call):
+            target = call.args[0] if call.args else None
+        else:  # model.compile()
+            is_method = isinstance(call.func, ast.Attribute) and called(call) == "compile" and not call.args
+            target = (
+                call.func.value if is_forward and isinstance(call.func, ast.Attribute) and is_method else None
+            )
+        if target is None:
+            continue
+        name = dotted(target)
+        is_own = name.endswith(f".{function.name}") if in_class else name == function.name
+        if is_own or (is_forward and in_class is not None and _is_module(code, target, in_class)):
+            yield call
+
+
+def _is_module(code: ParsedFile, node: ast.expr, owner: ast.ClassDef) -> bool:
+    """Tell whether an expression may be an instance of a class."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value  # Net().eval()
+    if isinstance(node, ast.Call):
+        return dotted(node.func) == owner.name
+    name = dotted(node)
+    values = [item.value for item in code.all(ast.Assign) if any(dotted(one) == name for one in item.targets)]
+    made = {called(inner) for value in values for inner in nodes_of(ast.Call, value)}
+    classes = {item.name for item in code.all(ast.ClassDef)}
+    return bool(name) and (owner.name in made or not made & classes)
+
+
+def _from_call(code: ParsedFile, function: Function, call: ast.Call) -> CompileSite | None:
+    """Return the site of a call that compiles a function; ``None`` if it cannot become a decorator."""
+    options = ", ".join(
+        code.text(word.value) if word.arg is None else f"{word.arg}={code.text(word.value)}"
+        for word in call.keywords
+    )
+    known = BUILTINS | code.imported_names
+    if len(call.args) > 1 or any(free(word.value) - known or word.arg is None for word in call.keywords):
+        return None
+    torch = code.of_torch("torch.compile")
+    decorator = f"@{torch}({options})" if options else f"@{torch}"
+    statement = code.statement(call)
+    if statement is None:
+        return None
+    owner = code.parent(function)
+    if not isinstance(owner, ast.ClassDef) and _is_used_elsewhere(code, function, call):
+        return None
+    what = f"Every `{owner.name}`" if isinstance(owner, ast.ClassDef) else f"`{function.name}`"
+    reason = f"{what} has the compiled part, also where it was not compiled."
+    if not call.args:  # model.compile()
+        if not isinstance(statement, ast.Expr):
+            return None
+        return CompileSite(decorator, edits=(code.removed(statement),), reason=reason)
+    target = call.args[0]
+    targets = statement.targets if isinstance(statement, ast.Assign) and statement.value is call else []
+    if [dotted(item) for item in targets] == [dotted(target)] and dotted(target):
+        edit = code.removed(statement)
+    else:
+        edit = code.replaced(call, code.text(target))
+    return CompileSite(decorator, edits=(edit,), reason=reason)
+
+
+def _is_used_elsewhere(code: ParsedFile, function: Function, call: ast.Call) -> bool:
+    """Tell whether a function is used uncompiled.
+
+    After ``f = torch.compile(f)``, the name stands for the compiled function.
+    """
+    inside = set(ast.walk(call))
+    statement = code.statement(call)
+    targets = statement.targets if isinstance(statement, ast.Assign) else []
+    if any(dotted(item) == function.name for item in targets):
+        return False
+    return any(
+        node.id == function.name and isinstance(node.ctx, ast.Load) and node not in inside
+        for node in nodes_of(ast.Name, code.tree)
+    )

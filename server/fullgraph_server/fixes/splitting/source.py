@@ -1,0 +1,199 @@
+"""The source text of a split function: its compiled part, and the function that calls it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+
+from ...workspace.positions import Span
+from ...workspace.syntax import first_row, last_row, positional
+from ..model import Edit
+from ..rules.syntax import Function, ParsedFile, bracketed, unused
+from .partition import FunctionParts, body_of
+from .sites import CompileSite
+from .watching import part_name
+
+
+def split_edit(code: ParsedFile, parts: FunctionParts, site: CompileSite) -> Edit | None:
+    """Return the edit that replaces a function by its compiled part and the rest; ``None`` if impossible."""
+    function = parts.function
+    if last_row(function.body[0]) == function.lineno or not code.is_first(function):
+        return None
+    return _SplitFunction(code, parts, site).edit()
+
+
+class _SplitFunction:
+    def __init__(self, code: ParsedFile, parts: FunctionParts, site: CompileSite) -> None:
+        self._code, self._parts, self._site = code, parts, site
+        self._function: Function = parts.function
+        self._indent = code.indentation(parts.function)
+        self._unit = code.unit(parts.function.body[0])
+        self._name = part_name(parts.function.name)
+        self._is_method = isinstance(code.parent(parts.function), ast.ClassDef)
+
+    def edit(self) -> Edit | None:
+        function, code = self._function, self._code
+        if self._code.mentions(self._name):
+            return None
+        last = parts_return(self._parts.inner)
+        result, returned = self._returned(last)
+        compiled = [f"{self._indent}{self._site.decorator}", self._header()]
+        inner = [item for item in self._parts.inner if item is not last]
+        compiled += self._rows(inner, self._assignments())
+        compiled += [f"{self._body}return {returned}"] if returned else []
+        rest = self._head_rows()
+        rest += self._rows(self._parts.head)
+        call = f"{self._owner()}{self._name}({self._arguments()})"
+        if not self._parts.tail and (returned or _returns(inner)):
+            rest.append(f"{self._body}return {call}")
+        else:
+            rest.append(f"{self._body}{result} = {call}" if result else f"{self._body}{call}")
+            rest += self._rows(self._parts.tail, replaced=True)
+            own = self._own_result(last)
+            rest += [f"{self._body}return {own}"] if own else []
+        gap = [""] if self._is_method or code.function(function) is not None else ["", ""]
+        span = self._span()
+        return Edit(span, "\n".join([*compiled, *gap, *rest]))
+
+    # -- the compiled part -------------------------------------------------------------------------
+
+    @property
+    def _body(self) -> str:
+        return self._indent + self._unit
+
+    def _header(self) -> str:
+        """Return the line that begins the definition of the compiled part."""
+        arguments = self._function.args
+        annotations = {
+            item.arg: item.annotation
+            for item in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]
+        }
+        own = positional(self._function)[:1] if self._is_method else []
+        written = [item.arg for item in own]
+        for name in self._parts.given:
+            note = annotations.get(name)
+            if name not in written:
+                written.append(f"{name}: {self._code.text(note)}" if note is not None else name)
+        return f"{self._indent}def {self._name}({', '.join(written)}):"
+
+    def _assignments(self) -> dict[ast.stmt, list[str]]:
+        """Return the lines that compute values for the moved statements, in place of the statements."""
+        return {
+            statement: [f"{self._body}{value.name} = {self._code.assigned(value.node)}" for value in values]
+            for statement, values in self._parts.values.items()
+            if values
+        }
+
+    def _returned(self, last: ast.Return | None) -> tuple[str, str]:
+        """Return the names to which the function assigns the part's result, and the part's result."""
+        results = list(self._parts.results)
+        value = last.value if last is not None else None
+        if value is None:
+            text = ", ".join(results)
+            return text, text
+        if not results:
+            return self._own_result(last), self._code.text(value)
+        names = _names_of(value)
+        if names is not None:
+            every = ", ".join(dict.fromkeys([*names, *results]))
+            return every, every
+        is_loose = isinstance(value, (ast.Tuple, ast.Lambda, ast.IfExp))
+        text = bracketed(self._code.text(value)) if not is_loose else f"({self._code.text(value)})"
+        return ", ".join([self._own_result(last), *results]), ", ".join([text, *results])
+
+    def _own_result(self, last: ast.Return | None) -> str:
+        """Return what the function returns, as variables: ``""`` if nothing."""
+        if last is None or last.value is None:
+            return ""
+        names = _names_of(last.value)
+        return ", ".join(names) if names is not None else unused("result", self._code.mentions)
+
+    # -- the function that calls it ----------------------------------------------------------------
+
+    def _owner(self) -> str:
+        return f"{positional(self._function)[0].arg}." if self._is_method else ""
+
+    def _arguments(self) -> str:
+        own = positional(self._function)[0].arg if self._is_method else ""
+        return ", ".join(name for name in self._parts.given if name != own)
+
+    def _head_rows(self) -> list[str]:
+        """Return the rows from the first decorator to the docstring, without the compiling decorator."""
+        function, code = self._function, self._code
+        first = body_of(function)[0]
+        removed = {row for item in self._site.removed for row in range(item.lineno, last_row(item) + 1)}
+        last = function.body[0]
+        end = last_row(last) if first is not last else _header_end(code, function)
+        rows = range(first_row(function), end + 1)
+        return [code.source.line(row) for row in rows if row not in removed]
+
+    def _rows(
+        self,
+        statements: Sequence[ast.stmt],
+        added: dict[ast.stmt, list[str]] | None = None,
+        *,
+        replaced: bool = False,
+    ) -> list[str]:
+        """Return the rows of statements with the comments above them, in the order of the function."""
+        code, body = self._code, body_of(self._function)
+        found: list[str] = []
+        for index, statement in enumerate(body):
+            if added and statement in added:
+                found += added[statement]
+            if statement not in statements:
+                continue
+            begin = last_row(body[index - 1]) + 1 if index else self._first_row()
+            above = [code.source.line(row) for row in range(begin, first_row(statement))]
+            own = [code.source.line(row) for row in range(first_row(statement), last_row(statement) + 1)]
+            if replaced and (values := self._parts.values.get(statement, ())):
+                text = code.text(statement, {value.node: value.name for value in values})
+                rest = code.source.line(last_row(statement))[code.span(statement).end_column - 1 :]
+                own = f"{self._body}{text}{rest}".split("\n")
+            if not found:
+                while above and not above[0].strip():
+                    above.pop(0)
+            found += [*above, *own]
+        return found
+
+    def _first_row(self) -> int:
+        function, code = self._function, self._code
+        first = body_of(function)[0]
+        return (
+            last_row(function.body[0]) + 1
+            if first is not function.body[0]
+            else _header_end(code, function) + 1
+        )
+
+    def _span(self) -> Span:
+        code, function = self._code, self._function
+        last = last_row(function)
+        return Span(code.source.filename, first_row(function), 1, last, len(code.source.line(last)) + 1)
+
+
+def parts_return(statements: Iterable[ast.stmt]) -> ast.Return | None:
+    """Return the last statement if it is a ``return``."""
+    last = list(statements)[-1]
+    return last if isinstance(last, ast.Return) else None
+
+
+def _returns(statements: Iterable[ast.stmt]) -> bool:
+    return any(isinstance(node, ast.Return) and node.value for item in statements for node in ast.walk(item))
+
+
+def _names_of(value: ast.expr) -> list[str] | None:
+    """Return the variables of a result that is a variable or a tuple of different variables."""
+    items = value.elts if isinstance(value, ast.Tuple) else [value]
+    names = [item.id for item in items if isinstance(item, ast.Name)]
+    return names if len(names) == len(items) == len(set(names)) and names else None
+
+
+def _header_end(code: ParsedFile, function: Function) -> int:
+    """Return the row of the colon that ends a definition's header."""
+    rows: list[str] = []
+    for row in range(function.lineno, first_row(function.body[0])):
+        rows.append(code.source.line(row))
+        with suppress(SyntaxError):
+            ast.parse("\n".join([*rows, " pass"]).strip())
+            return row
+    return function.lineno

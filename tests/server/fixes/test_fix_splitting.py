@@ -1,0 +1,256 @@
+"""Functions split into a compiled part and the statements around it: what moves, the text, the safety."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from textwrap import dedent
+
+import pytest
+from fixing import FILE
+from fullgraph_server.fixes.editing import edited
+from fullgraph_server.fixes.model import Fix
+from fullgraph_server.fixes.reach import judged
+from fullgraph_server.fixes.rules.syntax import code_of
+from fullgraph_server.fixes.splitting.partition import body_of, parted
+from fullgraph_server.fixes.splitting.sites import site_of
+from fullgraph_server.fixes.splitting.source import split_edit
+from fullgraph_server.fixes.splitting.watching import part_name, with_watches
+from fullgraph_server.workspace.source import SourceFile
+
+HEAD = "import time\n\nimport torch\n\nhistory = []\n\n\n"
+BREAKS = (".item()", "print(", "perf_counter", "raise", "# break")
+
+
+def split(text: str, *, breaks: tuple[str, ...] = BREAKS) -> tuple[str, Fix] | None:
+    """The text after the split of its function ``step`` or ``forward``, and the fix; else ``None``.
+
+    Statements with one of ``breaks`` are taken to break the graph, and all others to compute.
+    """
+    source = SourceFile(FILE, HEAD + dedent(text).lstrip("\n"))
+    code = code_of(source)
+    assert code is not None
+    function = next(item for item in code.functions() if item.name in ("step", "forward"))
+    own = [item for item in body_of(function) if any(word in code.text(item) for word in breaks)]
+    computing = [item for item in body_of(function) if not isinstance(item, ast.Return)]
+    site = site_of(code, function)
+    parts = parted(code, function, own, computing)
+    edit = split_edit(code, parts, site) if parts is not None and site is not None else None
+    if edit is None or site is None:
+        return None
+    fix = judged(Fix("split-function", "", "It.", "safe", "", (edit, *site.edits)), {FILE: source})
+    after = edited(source, fix.edits)
+    ast.parse(after)
+    return after.removeprefix(HEAD), fix
+
+
+def test_a_record_runs_after_the_part() -> None:
+    found = split(
+        """
+        @torch.compile(dynamic=True)
+        def step(model, x: torch.Tensor, y, scale=1.0, *, log=True):
+            '''One step.'''
+            loss = (model(x) - y).square().mean()
+            # for the plot
+            history.append(loss.item())  # a number
+            return loss * scale
+        """
+    )
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        @torch.compile(dynamic=True)
+        def compiled_step(model, x: torch.Tensor, y, scale):
+            loss = (model(x) - y).square().mean()
+            return loss * scale, loss
+
+
+        def step(model, x: torch.Tensor, y, scale=1.0, *, log=True):
+            '''One step.'''
+            result, loss = compiled_step(model, x, y, scale)
+            # for the plot
+            history.append(loss.item())  # a number
+            return result
+        """
+    )
+    assert found[1].safety == "safe"
+
+
+def test_a_value_that_changes_later_has_a_name_of_its_own() -> None:
+    found = split(
+        """
+        class Net(torch.nn.Module):
+            def forward(self, x):
+                x = self.a(x)
+                self.stats.append(x.abs().mean().item())
+                x = self.b(x)
+                return x
+
+        model = torch.compile(Net())
+        """
+    )
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        class Net(torch.nn.Module):
+            @torch.compile
+            def compiled_forward(self, x):
+                x = self.a(x)
+                x_abs_mean = x.abs().mean()
+                x = self.b(x)
+                return x, x_abs_mean
+
+            def forward(self, x):
+                x, x_abs_mean = self.compiled_forward(x)
+                self.stats.append(x_abs_mean.item())
+                return x
+
+        model = Net()
+        """
+    )
+
+
+def test_a_clock_and_a_check_run_before_the_part() -> None:
+    found = split(
+        """
+        def step(x):
+            start = time.perf_counter()
+            if torch.isnan(x).any():
+                raise ValueError("NaN")
+            out = torch.tanh(x)
+            out = out / out.norm()
+            seconds = time.perf_counter() - start
+            return out, seconds
+
+        fast = torch.compile(step, dynamic=False)
+        """
+    )
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        @torch.compile(dynamic=False)
+        def compiled_step(x):
+            out = torch.tanh(x)
+            out = out / out.norm()
+            return out
+
+
+        def step(x):
+            start = time.perf_counter()
+            if torch.isnan(x).any():
+                raise ValueError("NaN")
+            out = compiled_step(x)
+            seconds = time.perf_counter() - start
+            return out, seconds
+
+        fast = step
+        """
+    )
+
+
+def test_an_early_end_runs_after_what_it_reads() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(x, y):
+            loss = (x - y).abs().sum()
+            if not torch.isfinite(loss).all():  # break
+                return None
+            return loss.sqrt()
+        """
+    )
+    assert found is not None
+    assert "    loss_isfinite_all = torch.isfinite(loss).all()\n" in found[0]
+    assert "    if not loss_isfinite_all:  # break\n        return None\n" in found[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # the numbers are read by what computes
+        "loss = x.sum()\n    n = loss.item()\n    y = x * n\n    y = y + n\n    return y",
+        # what the record reads is changed afterwards
+        "y = x.sin()\n    history.append(y.max().item())\n    history.clear()\n    y = y.cos()\n    return y",
+        # it would not be reached always
+        "y = x.sin()\n    if y.shape[0] == 1:\n        return y\n    print(y)\n    return y.cos()",
+        # the weights would change in spite of the check
+        "y = x.sin()\n    if y.isnan().any():\n        raise ValueError\n    net.step_()\n    return y.cos()",
+        "global z\n    y = x.sin()\n    print(y)\n    return y",
+        "print(x)\n    yield x",
+        "y = x.sin(); print(y)\n    return y",
+        "if x.ndim:\n        y = x.sin()\n    print(y)\n    return x",
+    ],
+)
+def test_what_cannot_be_split(text: str) -> None:
+    assert split(f"@torch.compile\ndef step(x):\n    {text}\n", breaks=(".item()", "print(", "raise")) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def step(x):\n    y = x.sin()\n    print(y)\n    return y\n",
+        "@other\n@torch.compile\ndef step(x):\n    y = x.sin()\n    print(y)\n    return y\n",
+        "def step(x):\n    y = x.sin()\n    print(y)\n    return y\n\na = torch.compile(step)\nb = step(1)\n",
+        "def step(x):\n    y = x.sin()\n    print(y)\n    return y\n\na = torch.compile(step, options=o)\n",
+        "def step(x):\n    print(x)\n    return x.sin()\n\nf = torch.compile(step), torch.compile(step)\n",
+    ],
+)
+def test_a_function_without_one_place_that_compiles_it_stays(text: str) -> None:
+    assert split(text) is None
+
+
+def test_other_decorators_stay_with_the_function() -> None:
+    found = split(
+        "@torch.compile\n@torch.no_grad()\ndef step(x):\n    y = x.sin()\n    print(y)\n    return y\n"
+    )
+    assert found is not None
+    assert "@torch.compile\ndef compiled_step(x):" in found[0]
+    assert "@torch.no_grad()\ndef step(x):" in found[0]
+    assert found[1].safety == "safe"
+
+
+def test_an_instance_compiles_its_method() -> None:
+    found = split(
+        """
+        class Trainer:
+            def __init__(self):
+                self.run = torch.compile(self.step)
+
+            def step(self, x):
+                y = self.net(x)
+                print(y)
+                return y
+        """
+    )
+    assert found is not None
+    assert "self.run = self.step\n" in found[0]
+    assert "    @torch.compile\n    def compiled_step(self, x):\n" in found[0]
+
+
+BEFORE = "def step(x):\n    return x\n\n\nstep(1)\n"
+AFTER = "def compiled_step(x):\n    return x\n\n\ndef step(x):\n    return compiled_step(x)\n\n\nstep(1)\n"
+
+
+def test_a_run_records_the_calls_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = with_watches(SourceFile(FILE, BEFORE), AFTER)
+    assert text.count("\n") == AFTER.count("\n")
+    assert text.split("\n")[8] == "step(1)"
+    seen: list[tuple[str, str]] = []
+
+    def watch(function: object, part: object) -> object:
+        seen.append((function.__name__, part.__name__))  # type: ignore[attr-defined]
+        return function
+
+    exec(text, {})  # in a process without a recorder
+    assert not seen
+    monkeypatch.setattr(builtins, "__fullgraph_watch__", watch, raising=False)
+    exec(text, {})
+    assert seen == [("step", "compiled_step")]
+
+
+def test_only_functions_that_an_edit_splits_are_recorded() -> None:
+    assert with_watches(SourceFile(FILE, AFTER), AFTER) == AFTER
+    assert with_watches(None, AFTER) == AFTER
+    assert with_watches(SourceFile(FILE, BEFORE), BEFORE) == BEFORE
+    assert part_name("_step") == "compiled_step"
+    assert part_name("__call__") == "compiled_call"
