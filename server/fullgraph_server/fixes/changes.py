@@ -16,6 +16,8 @@ from .model import RunCounts
 Drifts: TypeAlias = Callable[[str], TextDrift]
 """A function that returns, for a file name, how the file's text changed between the two runs."""
 
+_LEAST_KEPT: Final = 0.7
+"""The share of the compiled lines that an edit must leave compiled."""
 _Key: TypeAlias = tuple[str, str, str, int]
 
 FIXABLE: Final[tuple[FindingKind, ...]] = ("graph-break", "recompile", "recompile-limit")
@@ -85,6 +87,21 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
     if (function := _split(before, after)) is not None:
         return f"`{function}` has more graphs than before"
     return ""
+
+
+def uncompiled(before: Report, after: Report) -> str:
+    """Say how many lines an edit takes out of graphs; return "" if most of the lines are still compiled."""
+    was, now = len(rows_in_graphs(before)), len(rows_in_graphs(after))
+    return (
+        f"only {now} of {counted(was, 'line')} in graphs are still compiled"
+        if now < was * _LEAST_KEPT
+        else ""
+    )
+
+
+def rows_in_graphs(report: Report) -> set[tuple[str, int]]:
+    """Return the rows of the statements that are in graphs, each with its file."""
+    return {(span.filename, span.row) for lines in report.graph_lines if lines.graphs for span in lines.spans}
 
 
 def revealed(before: Report, after: Report, drifts: Drifts) -> str:

@@ -73,6 +73,8 @@ class Fix:
     replaces: bool = True
     """Whether the edited statements compute something: then the new statements are tried against the original
     ones."""
+    uncompiles: bool = False
+    """Whether some of the edited statements no longer run in graphs: most of them must."""
     operator: OperatorDefinition | None = None
 
     @property

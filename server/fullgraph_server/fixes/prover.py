@@ -24,7 +24,7 @@ from ..text.messages import counted
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
 from ..workspace.syntax import nodes_of
-from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, worse
+from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, uncompiled, worse
 from .editing import ReplacedBlock, edited_texts, is_across, replaced
 from .experiments import CannotTryError, Experiments, ExperimentState, RunMode
 from .model import Edit, Fix, Verdict
@@ -161,6 +161,7 @@ class EditProver(Experiments):
             gone(finding, before.report, after.report, drifts)
             or worse(before.report, after.report, drifts)
             or of_sizes(after.sizes)
+            or (fix.uncompiles and uncompiled(before.report, after.report))
         )
         if problem:
             return Verdict(False, problem, *counts, untaken=untaken)

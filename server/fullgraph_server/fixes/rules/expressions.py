@@ -68,6 +68,11 @@ def may_run_twice(node: ast.AST) -> bool:
     return True
 
 
+def is_changing(node: ast.AST) -> bool:
+    """Tell whether a node is a call that changes something, by its name."""
+    return isinstance(node, ast.Call) and (called(node) in _CHANGING or _writes(called(node)))
+
+
 def may_run_always(node: ast.AST) -> bool:
     """Tell whether a node has no side effects, except on tensors and dropout."""
     return not any(

@@ -7,21 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ...workspace.syntax import bound, called, dotted, free, nodes_of, stored
-from ..rules.expressions import is_pure
+from ..rules.expressions import is_changing, is_pure
 from ..rules.syntax import Function, ParsedFile, unused
 
 _CONVERSIONS = frozenset({"item", "tolist", "cpu", "numpy"})
 """Methods that copy a tensor to Python or to the CPU."""
 _BUILTINS = frozenset({"float", "int", "bool"})
-_READING = frozenset(
-    {
-        "item", "tolist", "cpu", "numpy", "detach", "float", "double", "long", "int", "bool", "mean", "sum",
-        "max", "min", "norm", "std", "var", "any", "all", "abs", "size", "dim", "numel", "argmax", "argmin",
-        "backward", "format", "join", "get", "keys", "values", "items", "perf_counter", "time", "monotonic",
-        "isfinite", "isnan", "isinf", "sqrt", "square", "count_nonzero", "nonzero", "unique", "topk",
-    }
-)  # fmt: skip
-"""Methods and functions that change neither their owner nor their arguments."""
 _QUIET = frozenset(
     {"len", "float", "int", "bool", "str", "round", "max", "min", "sum", "abs", "print", "range"}
 )
@@ -78,21 +69,26 @@ def body_of(function: Function) -> list[ast.stmt]:
 
 
 def parted(
-    code: ParsedFile, function: Function, breaks: Sequence[ast.stmt], computing: Iterable[ast.stmt]
+    code: ParsedFile,
+    function: Function,
+    wanted: ast.stmt,
+    breaks: Iterable[ast.stmt],
+    computing: Iterable[ast.stmt],
 ) -> FunctionParts | None:
-    """Divide a function so that the statements ``breaks`` are outside of its compiled part, or ``None``.
+    """Divide a function so that a statement is outside of its compiled part; ``None`` if impossible.
 
-    ``computing`` are the statements that compute on tensors in a graph: they stay in the compiled part,
-    except for statements that need a value of ``breaks``.
+    The other statements ``breaks`` are moved, too, if possible. ``computing`` are the statements that compute
+    on tensors in a graph: most of them stay in the compiled part.
     """
-    return _Partition(code, function, tuple(breaks), frozenset(computing)).parts()
+    return _Partition(code, function, wanted, frozenset(breaks), frozenset(computing)).parts()
 
 
 @dataclass(frozen=True, eq=False)
 class _Partition:
     code: ParsedFile
     function: Function
-    breaks: tuple[ast.stmt, ...]
+    wanted: ast.stmt
+    breaks: frozenset[ast.stmt]
     computing: frozenset[ast.stmt]
     used: list[str] = field(default_factory=list)
     """The names of the values so far."""
@@ -103,15 +99,20 @@ class _Partition:
             return None
         head: set[ast.stmt] = set()
         tail: set[ast.stmt] = set()
-        for statement in self.breaks:
+        first = [self.wanted] if self.wanted in body else []
+        for statement in (*first, *(item for item in body if item in self.breaks)):
             if statement in head | tail:
                 continue
-            for early, late in self._ways(body, statement, head):
-                if not (head | early) & (tail | late) and self._is_worth_it(body, head | early | tail | late):
-                    head, tail = head | early, tail | late
-                    break
-            else:
-                return None
+            ways = [
+                (head | early, tail | late)
+                for early, late in self._ways(body, statement, head)
+                if not (head | early) & (tail | late)
+            ]
+            best = max(ways, key=lambda way: self._kept(body, way[0] | way[1]), default=None)
+            if best is not None and self._is_worth_it(body, best[0] | best[1]):
+                head, tail = best
+            elif not head | tail:
+                return None  # the wanted statement, which is the first, cannot be moved
         tail = self._closed(body, tail) if tail else tail
         if head & tail:
             return None
@@ -121,11 +122,14 @@ class _Partition:
         inner = [item for item in body if item not in head and item not in tail]
         return self._finished(body, head, inner, tail)
 
+    def _kept(self, body: list[ast.stmt], moved: set[ast.stmt]) -> int:
+        """Return the number of operations that stay in the compiled part."""
+        return sum(_operations(item) for item in body if item in self.computing and item not in moved)
+
     def _is_worth_it(self, body: list[ast.stmt], moved: set[ast.stmt]) -> bool:
         """Tell whether most of the computation stays in the compiled part."""
-        kept = sum(item in self.computing for item in body if item not in moved)
-        lost = sum(item not in self.breaks for item in self.computing & moved)
-        return bool(kept) and lost * 3 <= kept
+        lost = sum(_operations(item) for item in self.computing & moved if item not in self.breaks)
+        return lost * 2 <= self._kept(body, moved)
 
     def _ways(
         self, body: list[ast.stmt], statement: ast.stmt, head: set[ast.stmt]
@@ -152,8 +156,6 @@ class _Partition:
             if any(_needs(later, item) for later in moved):
                 moved.add(item)
         rest = [item for item in body[: body.index(statement)] if item not in moved and item not in head]
-        if any(item in self.computing and item not in self.breaks for item in moved):
-            return None
         if any(_conflict(item, other) for item in rest for other in moved):
             return None
         if _leaves(statement) and any(_has_effects(item) for item in rest):
@@ -251,6 +253,12 @@ class _Partition:
             yield MovedValue(node, name)
 
 
+def _operations(statement: ast.stmt) -> int:
+    """Count the calls and operators in a statement; at least one."""
+    kinds = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
+    return sum(isinstance(node, kinds) for node in ast.walk(statement)) or 1
+
+
 # -- dependencies of statements -------------------------------------------------------------------
 
 
@@ -276,9 +284,9 @@ def _written(statement: ast.stmt) -> set[str]:
         if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
             owner = node if isinstance(node, ast.Attribute) else node.value
             found.add(_path(owner))
-        elif isinstance(node, ast.Call) and called(node) not in _READING and not is_pure(node):
+        elif isinstance(node, ast.Call) and is_changing(node) and called(node) != "backward":
             found.add(_path(node.func.value) if isinstance(node.func, ast.Attribute) else "")
-    return found - {"", "self"}  # what a method of one's own changes is not known
+    return found - {""}
 
 
 def _mentioned(statement: ast.stmt) -> set[str]:
@@ -425,5 +433,10 @@ def _arguments(function: Function) -> set[str]:
 
 def _ordered(inner: Sequence[ast.stmt], needed: Mapping[str, None]) -> list[str]:
     """Return names in the order in which the statements first bind them."""
-    first = [name for item in inner for name in sorted(stored(item)) if name in needed]
-    return list(dict.fromkeys(first))
+    nodes = sorted(
+        (node.lineno, node.col_offset, node.id)
+        for item in inner
+        for node in nodes_of(ast.Name, item)
+        if isinstance(node.ctx, ast.Store) and node.id in needed
+    )
+    return list(dict.fromkeys([*(name for _, _, name in nodes), *needed]))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ...report.model import Finding
 from ...workspace.syntax import covers, first_row, last_row
+from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
 from ..rules.syntax import Function, ParsedFile, code_of
 from .partition import FunctionParts, body_of, parted
@@ -36,19 +37,16 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
         site = site_of(code, function) if code is not None and function is not None else None
         if code is None or function is None or site is None:
             continue
-        breaks = [item for item in context.report.findings if item.kind == "graph-break"]
-        every = [item for other in (finding, *breaks) for item in _statements(function, other, filename)]
-        for wanted in dict.fromkeys((frozenset(every), frozenset(every[:1]))):
-            in_order = [item for item in body_of(function) if item in wanted]
-            parts = (
-                parted(code, function, in_order, _computing(function, filename, context))
-                if in_order
-                else None
-            )
+        own = next(_statements(function, finding, filename), None)
+        if own is None:
+            return
+        every = list(_breaks(function, filename, context))
+        computing = _computing(function, [own, *every], filename, context)
+        for breaks in ([own, *every], [own]):
+            parts = parted(code, function, own, breaks, computing)
             edit = split_edit(code, parts, site) if parts is not None else None
             if parts is not None and edit is not None:
                 yield _fix(parts, site, edit)
-                return
         return
 
 
@@ -70,6 +68,7 @@ def _fix(parts: FunctionParts, site: CompileSite, edit: Edit) -> Fix:
         _SPLIT.source,
         (edit, *site.edits),
         replaces=False,
+        uncompiles=True,
     )
 
 
@@ -91,17 +90,31 @@ def _statements(function: Function, finding: Finding, filename: str) -> Iterator
     yield from (item for item in body_of(function) if any(covers(item, row) for row in rows))
 
 
-def _computing(function: Function, filename: str, context: RuleContext) -> list[ast.stmt]:
-    """Return the statements of a function that are in graphs."""
-    spans = [
-        span
-        for lines in context.report.graph_lines
-        if lines.graphs
-        for span in lines.spans
-        if span.filename == filename
-    ]
-    return [
+def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator[ast.stmt]:
+    """Yield the statements of a function that break a graph.
+
+    A statement that needs the result of a call is left out if the graph breaks in the called function, which
+    may compute.
+    """
+    for finding in context.report.findings:
+        for item in _statements(function, finding, filename) if finding.kind == "graph-break" else ():
+            is_direct = filename == finding.span.filename and covers(item, finding.span.row)
+            if is_direct or isinstance(item, (ast.Expr, ast.For)):
+                yield item
+
+
+def _computing(
+    function: Function, breaks: Sequence[ast.stmt], filename: str, context: RuleContext
+) -> list[ast.stmt]:
+    """Return the statements of a function that are in graphs.
+
+    If Dynamo skipped the whole function, return all statements that may compute.
+    """
+    rows = {row for name, row in rows_in_graphs(context.report) if name == filename}
+    body = body_of(function)
+    found = [item for item in body if any(covers(item, row) for row in rows)]
+    return found or [
         item
-        for item in body_of(function)
-        if any(first_row(item) <= span.row <= last_row(item) for span in spans)
+        for item in body
+        if item not in breaks and any(isinstance(node, (ast.Call, ast.BinOp)) for node in ast.walk(item))
     ]
