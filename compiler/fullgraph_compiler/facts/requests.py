@@ -20,7 +20,8 @@ COMPILER = "torch._inductor.compile_fx"
 WATCHER = "__fullgraph_watch__"
 """The builtin of a recorded run that compares the calls of a function of which only a part is compiled.
 
-It takes the function and the compiled part, and returns a function to call instead.
+It takes the function, the compiled part, and whether calls are those of a method, and returns a function to
+call instead.
 """
 
 Depth: TypeAlias = str

@@ -128,13 +128,14 @@ class CallRecorder(CallWatcher):
         self._surroundings = SurroundingState()
         set_seeds(_SEED)
 
-    def _watch(self, function: Callable[..., Any], part: Callable[..., Any]) -> Callable[..., Any]:
+    def _watch(
+        self, function: Callable[..., Any], part: Callable[..., Any], is_method: bool
+    ) -> Callable[..., Any]:
         """Report the calls of a function of which only a part is compiled.
 
-        The function may be a method: then this is called in the body of its class.
+        The calls of a method are those of the method of an object, without the object as an argument.
         """
         setattr(function, PART, part)
-        is_method = "." in function.__qualname__.rpartition("<locals>.")[2]
 
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:

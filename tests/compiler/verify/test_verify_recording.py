@@ -192,7 +192,7 @@ class Model(torch.nn.Module):
         result, mean = self.part(x)
         self.means.append(mean.item())
         return result
-    forward = __fullgraph_watch__(forward, part)
+    forward = __fullgraph_watch__(forward, part, True)
 
 model = Model()
 

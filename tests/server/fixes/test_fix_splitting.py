@@ -234,17 +234,24 @@ def test_a_run_records_the_calls_of_the_function(monkeypatch: pytest.MonkeyPatch
     text = with_watches(SourceFile(FILE, BEFORE), AFTER)
     assert text.count("\n") == AFTER.count("\n")
     assert text.split("\n")[8] == "step(1)"
-    seen: list[tuple[str, str]] = []
+    seen: list[tuple[str, str, bool]] = []
 
-    def watch(function: object, part: object) -> object:
-        seen.append((function.__name__, part.__name__))  # type: ignore[attr-defined]
+    def watch(function: object, part: object, is_method: bool) -> object:
+        seen.append((function.__name__, part.__name__, is_method))  # type: ignore[attr-defined]
         return function
 
     exec(text, {})  # in a process without a recorder
     assert not seen
     monkeypatch.setattr(builtins, "__fullgraph_watch__", watch, raising=False)
     exec(text, {})
-    assert seen == [("step", "compiled_step")]
+    assert seen == [("step", "compiled_step", False)]
+
+
+@pytest.mark.parametrize(("decorator", "is_method"), [("    @torch.compile\n", False), ("", True)])
+def test_a_method_is_recorded_as_it_was_compiled(decorator: str, is_method: bool) -> None:
+    before = SourceFile(FILE, f"class A:\n{decorator}    def step(self):\n        pass\n")
+    after = "class A:\n    def compiled_step(self):\n        pass\n\n    def step(self):\n        pass\n"
+    assert with_watches(before, after).endswith(f"(step, compiled_step, {is_method})")
 
 
 def test_only_functions_that_an_edit_splits_are_recorded() -> None:

@@ -31,7 +31,7 @@ class CompileSite:
 
 def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
     """Return the only place where a function is compiled; ``None`` if there is no such place."""
-    decorators = [item for item in function.decorator_list if _is_decorator(item)]
+    decorators = [item for item in function.decorator_list if compiles(item)]
     others = [item for item in function.decorator_list if item not in decorators]
     if any(
         (dotted(item.func) if isinstance(item, ast.Call) else dotted(item)) not in _MODES for item in others
@@ -44,7 +44,8 @@ def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
     return _from_call(code, function, calls[0]) if len(calls) == 1 else None
 
 
-def _is_decorator(node: ast.expr) -> bool:
+def compiles(node: ast.expr) -> bool:
+    """Tell whether a decorator compiles its function."""
     inside = node.args if isinstance(node, ast.Call) else ()
     return (
         is_compile(node)

@@ -15,9 +15,10 @@ from fullgraph_compiler.facts import WATCHER
 from ...workspace.source import SourceFile
 from ...workspace.syntax import blocks, last_row
 from ..rules.syntax import Function, code_of
+from .sites import compiles
 
 _PREFIX = "compiled_"
-_WATCH = f'getattr(__import__("builtins"), "{WATCHER}", lambda function, part: function)'
+_WATCH = f'getattr(__import__("builtins"), "{WATCHER}", lambda function, *_: function)'
 """The recorder; in other processes of a program, which have none, a function that returns the function."""
 
 
@@ -31,7 +32,9 @@ def with_watches(before: SourceFile | None, text: str) -> str:
     code = code_of(SourceFile("", text))
     if code is None or before is None or _PREFIX not in text:
         return text
-    known = {item.name for item in ast.walk(before.tree or ast.Module([], [])) if isinstance(item, Function)}
+    olds = [item for item in ast.walk(before.tree or ast.Module([], [])) if isinstance(item, Function)]
+    known = {item.name for item in olds}
+    decorated = {item.name for item in olds if any(map(compiles, item.decorator_list))}
     lines = text.split("\n")
     for node in ast.walk(code.tree):
         for block in blocks(node):
@@ -41,7 +44,8 @@ def with_watches(before: SourceFile | None, text: str) -> str:
                 row = last_row(function)
                 if part not in functions or part in known:
                     continue
-                line = f"{code.indentation(function)}{name} = {_WATCH}({name}, {part})"
+                is_method = isinstance(node, ast.ClassDef) and name not in decorated
+                line = f"{code.indentation(function)}{name} = {_WATCH}({name}, {part}, {is_method})"
                 if row == len(lines):
                     lines.append(line)
                 elif not lines[row].strip():
