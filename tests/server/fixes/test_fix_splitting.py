@@ -12,28 +12,33 @@ from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Fix
 from fullgraph_server.fixes.reach import judged
 from fullgraph_server.fixes.rules.syntax import code_of
-from fullgraph_server.fixes.splitting.partition import body_of, parted
+from fullgraph_server.fixes.splitting.partition import parted
 from fullgraph_server.fixes.splitting.sites import site_of
 from fullgraph_server.fixes.splitting.source import split_edit
 from fullgraph_server.fixes.splitting.watching import part_name, with_watches
 from fullgraph_server.workspace.source import SourceFile
 
 HEAD = "import time\n\nimport torch\n\nhistory = []\n\n\n"
-BREAKS = (".item()", "print(", "perf_counter", "raise", "# break")
+SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise)
+BREAKS = (".item()", "print(", "perf_counter", "# break")
 
 
-def split(text: str, *, breaks: tuple[str, ...] = BREAKS) -> tuple[str, Fix] | None:
+def calls(node: ast.AST) -> bool:
+    return any(isinstance(item, ast.Call) for item in ast.walk(node))
+
+
+def split(text: str) -> tuple[str, Fix] | None:
     """The text after the split of its function ``step`` or ``forward``, and the fix; else ``None``.
 
-    Statements with one of ``breaks`` are taken to break the graph, and all others to compute.
+    Statements with one of ``BREAKS`` are taken to break the graph, and all others to compute.
     """
     source = SourceFile(FILE, HEAD + dedent(text).lstrip("\n"))
     code = code_of(source)
     assert code is not None
     function = next(item for item in code.functions() if item.name in ("step", "forward"))
-    own = [item for item in body_of(function) if any(word in code.text(item) for word in breaks)]
-    others = [item for item in body_of(function) if item not in own]
-    computing = [item for item in others if any(isinstance(node, ast.Call) for node in ast.walk(item))]
+    simple = [item for item in ast.walk(function) if isinstance(item, (*SIMPLE, ast.If, ast.While))]
+    own = [item for item in simple if any(word in code.source.line(item.lineno) for word in BREAKS)]
+    computing = [item for item in simple if isinstance(item, SIMPLE) and item not in own and calls(item)]
     site = site_of(code, function)
     parts = parted(code, function, own[0], own, computing)
     edit = split_edit(code, parts, site) if parts is not None and site is not None else None
@@ -116,7 +121,7 @@ def test_a_clock_and_a_check_run_before_the_part() -> None:
         """
         def step(x):
             start = time.perf_counter()
-            if torch.isnan(x).any():
+            if torch.isnan(x).any():  # break
                 raise ValueError("NaN")
             out = torch.tanh(x)
             out = out / out.norm()
@@ -138,13 +143,119 @@ def test_a_clock_and_a_check_run_before_the_part() -> None:
 
         def step(x):
             start = time.perf_counter()
-            if torch.isnan(x).any():
+            if torch.isnan(x).any():  # break
                 raise ValueError("NaN")
             out = compiled_step(x)
             seconds = time.perf_counter() - start
             return out, seconds
 
         fast = step
+        """
+    )
+
+
+def test_a_loop_of_which_half_would_run_uncompiled_stays() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(a, b, tol=1e-6):
+            x, r, p = torch.zeros_like(b), b.clone(), b.clone()
+            for i in range(100):
+                q = a.mv(p)
+                alpha = r.dot(r) / p.dot(q)
+                if r.norm().item() < tol:
+                    break
+                x, last = x.add(alpha.mul(p)), r
+                r = r.sub(alpha.mul(q))
+            return x
+        """
+    )
+    assert found is None
+
+
+def test_the_body_of_a_loop_that_ends_with_a_check_is_compiled() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(a, x, tol=1e-6):
+            '''Iterate.'''
+            delta = x
+            for i in range(100):
+                # one turn
+                y = torch.tanh(a.mv(x))
+                delta, x = (y - x).abs().max(), y
+
+                if delta.item() < tol:
+                    break
+            return x, i
+        """
+    )
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        @torch.compile
+        def compiled_step(a, x):
+            # one turn
+            y = torch.tanh(a.mv(x))
+            delta, x = (y - x).abs().max(), y
+            return delta, x
+
+
+        def step(a, x, tol=1e-6):
+            '''Iterate.'''
+            delta = x
+            for i in range(100):
+                delta, x = compiled_step(a, x)
+
+                if delta.item() < tol:
+                    break
+            return x, i
+        """
+    )
+
+
+def test_the_body_of_a_loop_with_a_number_as_condition_is_compiled() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(x):
+            while x.norm().item() > 1:
+                x = x * 0.5
+                x = x.sin().clone()
+            return x
+        """
+    )
+    assert found is not None
+    assert "    while x.norm().item() > 1:\n        x = compiled_step(x)\n    return x\n" in found[0]
+
+
+def test_the_body_of_a_context_is_compiled() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(x, y):
+            with torch.no_grad():
+                err = (x - y).abs()
+                worst = err.max()
+                history.append(worst.item())
+                return err.mean()
+        """
+    )
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        @torch.compile
+        def compiled_step(x, y):
+            err = (x - y).abs()
+            worst = err.max()
+            return err.mean(), worst
+
+
+        def step(x, y):
+            with torch.no_grad():
+                result, worst = compiled_step(x, y)
+                history.append(worst.item())
+                return result
         """
     )
 
@@ -181,7 +292,7 @@ def test_an_early_end_runs_after_what_it_reads() -> None:
     ],
 )
 def test_what_cannot_be_split(text: str) -> None:
-    assert split(f"@torch.compile\ndef step(x):\n    {text}\n", breaks=(".item()", "print(", "raise")) is None
+    assert split(f"@torch.compile\ndef step(x):\n    {text}\n") is None
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,7 @@
 """Functions split into a compiled part and statements that run uncompiled, before and after it.
 
+- ``dependencies``: what statements read, bind and change
+- ``values``: values that the compiled part computes for statements after it
 - ``partition``: the statements that run before, inside and after the compiled part
 - ``sites``: the place where a function is compiled, and the edits that compile its part instead
 - ``source``: the source text of the two functions

@@ -6,11 +6,13 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ...report.model import Finding
-from ...workspace.syntax import covers, first_row, last_row
+from ...workspace.syntax import covers, first_row, last_row, own_nodes
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
+from ..reach import BLOCKS
 from ..rules.syntax import Function, ParsedFile, code_of
-from .partition import FunctionParts, body_of, parted
+from .dependencies import operations
+from .partition import FunctionParts, parted
 from .sites import CompileSite, site_of
 from .source import split_edit
 from .watching import part_name
@@ -85,9 +87,15 @@ def _function_at(code: ParsedFile, row: int) -> Function | None:
 
 
 def _statements(function: Function, finding: Finding, filename: str) -> Iterator[ast.stmt]:
-    """Yield the statement of a function in which a finding is, or that leads to it."""
-    rows = [row for name, row in _places(finding) if name == filename]
-    yield from (item for item in body_of(function) if any(covers(item, row) for row in rows))
+    """Yield the innermost statement of a function in which a finding is, or that leads to it."""
+    for name, row in _places(finding):
+        around = [item for item in _own_statements(function) if name == filename and covers(item, row)]
+        yield from around[-1:]
+
+
+def _own_statements(function: Function) -> Iterator[ast.stmt]:
+    """Yield the statements of a function, the outer ones first."""
+    return (item for body in function.body for item in own_nodes(body) if isinstance(item, ast.stmt))
 
 
 def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator[ast.stmt]:
@@ -99,22 +107,18 @@ def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator
     for finding in context.report.findings:
         for item in _statements(function, finding, filename) if finding.kind == "graph-break" else ():
             is_direct = filename == finding.span.filename and covers(item, finding.span.row)
-            if is_direct or isinstance(item, (ast.Expr, ast.For)):
+            if is_direct or isinstance(item, ast.Expr):
                 yield item
 
 
 def _computing(
     function: Function, breaks: Sequence[ast.stmt], filename: str, context: RuleContext
 ) -> list[ast.stmt]:
-    """Return the statements of a function that are in graphs.
+    """Return the simple statements of a function that are in graphs.
 
-    If Dynamo skipped the whole function, return all statements that may compute.
+    If Dynamo skipped the whole function, return all simple statements that may compute.
     """
     rows = {row for name, row in rows_in_graphs(context.report) if name == filename}
-    body = body_of(function)
-    found = [item for item in body if any(covers(item, row) for row in rows)]
-    return found or [
-        item
-        for item in body
-        if item not in breaks and any(isinstance(node, (ast.Call, ast.BinOp)) for node in ast.walk(item))
-    ]
+    simple = [item for item in _own_statements(function) if not isinstance(item, BLOCKS)]
+    found = [item for item in simple if any(covers(item, row) for row in rows)]
+    return found or [item for item in simple if item not in breaks and operations(item)]

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 
 from ...workspace.positions import Span
 from ...workspace.syntax import first_row, last_row, positional
 from ..model import Edit
 from ..rules.syntax import Function, ParsedFile, bracketed, unused
-from .partition import FunctionParts, body_of
+from .dependencies import returns
+from .partition import FunctionParts
 from .sites import CompileSite
 from .watching import part_name
 
@@ -28,39 +29,46 @@ class _SplitFunction:
         self._code, self._parts, self._site = code, parts, site
         self._function: Function = parts.function
         self._indent = code.indentation(parts.function)
-        self._unit = code.unit(parts.function.body[0])
+        self._body = code.indentation(parts.function.body[0])
+        self._inside = code.indentation(parts.block[0])
         self._name = part_name(parts.function.name)
         self._is_method = isinstance(code.parent(parts.function), ast.ClassDef)
+        around = code.parent(parts.block[0])
+        assert isinstance(around, (Function, ast.For, ast.While, ast.With))
+        docstring = parts.function.body[0] if parts.block[0] is not around.body[0] else None
+        self._first_row = (last_row(docstring) if docstring else _header_end(code, around)) + 1
+        """The first row of the block, or of the comments above it."""
 
     def edit(self) -> Edit | None:
-        function, code = self._function, self._code
-        if self._code.mentions(self._name):
+        code, function, block = self._code, self._function, self._parts.block
+        if code.mentions(self._name):
             return None
-        last = parts_return(self._parts.inner)
+        last = _return_at_end(self._parts.inner)
         result, returned = self._returned(last)
-        compiled = [f"{self._indent}{self._site.decorator}", self._header()]
         inner = [item for item in self._parts.inner if item is not last]
-        compiled += self._rows(inner, self._assignments())
+        part = self._rows(inner, self._assignments())
+        compiled = [f"{self._indent}{self._site.decorator}", self._header()]
+        compiled += [line.replace(self._inside, self._body, 1) for line in part]
         compiled += [f"{self._body}return {returned}"] if returned else []
-        rest = self._head_rows()
+        removed = {row for item in self._site.removed for row in range(item.lineno, last_row(item) + 1)}
+        before = range(first_row(function), self._first_row)
+        rest = [code.source.line(row) for row in before if row not in removed]
         rest += self._rows(self._parts.head)
         call = f"{self._owner()}{self._name}({self._arguments()})"
-        if not self._parts.tail and (returned or _returns(inner)):
-            rest.append(f"{self._body}return {call}")
+        if not self._parts.tail and (last is not None or returns(inner)):
+            rest.append(f"{self._inside}return {call}")
         else:
-            rest.append(f"{self._body}{result} = {call}" if result else f"{self._body}{call}")
+            rest.append(f"{self._inside}{result} = {call}" if result else f"{self._inside}{call}")
             rest += self._rows(self._parts.tail, replaced=True)
             own = self._own_result(last)
-            rest += [f"{self._body}return {own}"] if own else []
+            rest += [f"{self._inside}return {own}"] if own else []
+        rest += [code.source.line(row) for row in range(last_row(block[-1]) + 1, last_row(function) + 1)]
         gap = [""] if self._is_method or code.function(function) is not None else ["", ""]
-        span = self._span()
+        end = last_row(function), len(code.source.line(last_row(function))) + 1
+        span = Span(code.source.filename, first_row(function), 1, *end)
         return Edit(span, "\n".join([*compiled, *gap, *rest]))
 
     # -- the compiled part -------------------------------------------------------------------------
-
-    @property
-    def _body(self) -> str:
-        return self._indent + self._unit
 
     def _header(self) -> str:
         """Return the line that begins the definition of the compiled part."""
@@ -80,7 +88,7 @@ class _SplitFunction:
     def _assignments(self) -> dict[ast.stmt, list[str]]:
         """Return the lines that compute values for the moved statements, in place of the statements."""
         return {
-            statement: [f"{self._body}{value.name} = {self._code.assigned(value.node)}" for value in values]
+            statement: [f"{self._inside}{value.name} = {self._code.assigned(value.node)}" for value in values]
             for statement, values in self._parts.values.items()
             if values
         }
@@ -118,16 +126,6 @@ class _SplitFunction:
         own = positional(self._function)[0].arg if self._is_method else ""
         return ", ".join(name for name in self._parts.given if name != own)
 
-    def _head_rows(self) -> list[str]:
-        """Return the rows from the first decorator to the docstring, without the compiling decorator."""
-        function, code = self._function, self._code
-        first = body_of(function)[0]
-        removed = {row for item in self._site.removed for row in range(item.lineno, last_row(item) + 1)}
-        last = function.body[0]
-        end = last_row(last) if first is not last else _header_end(code, function)
-        rows = range(first_row(function), end + 1)
-        return [code.source.line(row) for row in rows if row not in removed]
-
     def _rows(
         self,
         statements: Sequence[ast.stmt],
@@ -136,49 +134,30 @@ class _SplitFunction:
         replaced: bool = False,
     ) -> list[str]:
         """Return the rows of statements with the comments above them, in the order of the function."""
-        code, body = self._code, body_of(self._function)
+        code, block = self._code, self._parts.block
         found: list[str] = []
-        for index, statement in enumerate(body):
+        for index, statement in enumerate(block):
             if added and statement in added:
                 found += added[statement]
             if statement not in statements:
                 continue
-            begin = last_row(body[index - 1]) + 1 if index else self._first_row()
+            begin = last_row(block[index - 1]) + 1 if index else self._first_row
             above = [code.source.line(row) for row in range(begin, first_row(statement))]
             own = [code.source.line(row) for row in range(first_row(statement), last_row(statement) + 1)]
             if replaced and (values := self._parts.values.get(statement, ())):
                 text = code.text(statement, {value.node: value.name for value in values})
                 rest = code.source.line(last_row(statement))[code.span(statement).end_column - 1 :]
-                own = f"{self._body}{text}{rest}".split("\n")
-            if not found:
+                own = f"{self._inside}{text}{rest}".split("\n")
+            if not found and not replaced:
                 while above and not above[0].strip():
                     above.pop(0)
             found += [*above, *own]
         return found
 
-    def _first_row(self) -> int:
-        function, code = self._function, self._code
-        first = body_of(function)[0]
-        return (
-            last_row(function.body[0]) + 1
-            if first is not function.body[0]
-            else _header_end(code, function) + 1
-        )
 
-    def _span(self) -> Span:
-        code, function = self._code, self._function
-        last = last_row(function)
-        return Span(code.source.filename, first_row(function), 1, last, len(code.source.line(last)) + 1)
-
-
-def parts_return(statements: Iterable[ast.stmt]) -> ast.Return | None:
-    """Return the last statement if it is a ``return``."""
-    last = list(statements)[-1]
+def _return_at_end(statements: Sequence[ast.stmt]) -> ast.Return | None:
+    last = statements[-1] if statements else None
     return last if isinstance(last, ast.Return) else None
-
-
-def _returns(statements: Iterable[ast.stmt]) -> bool:
-    return any(isinstance(node, ast.Return) and node.value for item in statements for node in ast.walk(item))
 
 
 def _names_of(value: ast.expr) -> list[str] | None:
@@ -188,12 +167,12 @@ def _names_of(value: ast.expr) -> list[str] | None:
     return names if len(names) == len(items) == len(set(names)) and names else None
 
 
-def _header_end(code: ParsedFile, function: Function) -> int:
-    """Return the row of the colon that ends a definition's header."""
+def _header_end(code: ParsedFile, node: Function | ast.For | ast.While | ast.With) -> int:
+    """Return the row of the colon that ends the header of a compound statement."""
     rows: list[str] = []
-    for row in range(function.lineno, first_row(function.body[0])):
+    for row in range(node.lineno, first_row(node.body[0])):
         rows.append(code.source.line(row))
         with suppress(SyntaxError):
             ast.parse("\n".join([*rows, " pass"]).strip())
             return row
-    return function.lineno
+    return node.lineno
