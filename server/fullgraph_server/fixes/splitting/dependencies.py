@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...workspace.syntax import COMPREHENSIONS, SCOPES, called, dotted, free, nodes_of, stored
+from ...workspace.syntax import COMPREHENSIONS, SCOPES, bound, called, dotted, free, names, nodes_of, stored
 from ..rules.expressions import is_changing
 
 _QUIET = frozenset(
@@ -31,6 +31,13 @@ def reads(node: ast.AST) -> set[str]:
     return found & free(node)
 
 
+def binds(statement: ast.stmt, *, surely: bool = False) -> set[str]:
+    """Return the variables that a statement binds, or may bind."""
+    inside = {name for item in nodes_of(ast.comprehension, statement) for name in names(item.target)}
+    found = bound(statement) if surely else stored(statement)
+    return found - (inside - free(statement))
+
+
 def first_reads(statements: Iterable[ast.stmt]) -> list[str]:
     """Return the variables that statements read before they bind them, in this order."""
     found: dict[str, None] = {}
@@ -42,7 +49,7 @@ def first_reads(statements: Iterable[ast.stmt]) -> list[str]:
             found |= {} if node.id in known else {node.id: None}
         else:
             found |= dict.fromkeys(name for name in sorted(reads(node)) if name not in known)
-            known |= stored(node) if isinstance(node, ast.stmt) else set()
+            known |= binds(node) if isinstance(node, ast.stmt) else set()
     return list(found)
 
 
@@ -66,13 +73,13 @@ def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
 
 def needs(later: ast.stmt, earlier: ast.stmt) -> bool:
     """Tell whether a statement reads what an earlier statement binds or changes."""
-    return bool(free(later) & stored(earlier)) or _overlap(_mentioned(later), _written(earlier))
+    return bool(free(later) & binds(earlier)) or _overlap(_mentioned(later), _written(earlier))
 
 
 def conflict(first: ast.stmt, second: ast.stmt, *, names: bool = True) -> bool:
     """Tell whether two statements cannot change places."""
     of_names = bool(
-        free(first) & stored(second) or free(second) & stored(first) or stored(first) & stored(second)
+        free(first) & binds(second) or free(second) & binds(first) or binds(first) & binds(second)
     )
     return (names and of_names) or (
         _overlap(_mentioned(first), _written(second)) or _overlap(_mentioned(second), _written(first))
@@ -138,13 +145,13 @@ def returns(statements: Iterable[ast.stmt]) -> bool:
     return any(isinstance(node, ast.Return) for item in statements for node in ast.walk(item))
 
 
-def in_order(names: Iterable[str], statements: Sequence[ast.stmt]) -> list[str]:
-    """Return names in the order in which statements first bind them."""
+def in_order(wanted: Iterable[str], statements: Sequence[ast.stmt]) -> list[str]:
+    """Return variables in the order in which statements first bind them."""
     nodes = sorted(
         (node.lineno, node.col_offset, node.id)
         for item in statements
         for node in nodes_of(ast.Name, item)
         if isinstance(node.ctx, ast.Store)
     )
-    wanted = set(names)
-    return list(dict.fromkeys(name for _, _, name in nodes if name in wanted))
+    own = set(wanted)
+    return list(dict.fromkeys(name for _, _, name in nodes if name in own))

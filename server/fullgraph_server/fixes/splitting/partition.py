@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...workspace.syntax import bound, called, free, nodes_of, stored
+from ...workspace.syntax import called, free, nodes_of
 from ..rules.expressions import is_pure
 from ..rules.syntax import Function, ParsedFile, parameters, unused
 from .dependencies import (
+    binds,
     conflict,
     first_reads,
     has_effects,
@@ -22,6 +23,9 @@ from .dependencies import (
     returns,
 )
 from .values import MovedValue, converted, is_always, name_of
+
+_TURNS = 4
+"""How often a loop is assumed to run."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +127,8 @@ class _Partition:
         final = block[-1]
         if isinstance(final, ast.Return) and tail and final.value is not None and _only_names(final.value):
             tail.add(final)
+        if head or tail:
+            tail |= self._counters(head | tail)
         inner = [item for item in block if item not in head and item not in tail]
         if head & tail or not self._is_worth_it(head | tail) or any(map(jumps, inner)):
             return None
@@ -152,12 +158,18 @@ class _Partition:
 
     def _kept(self, moved: set[ast.stmt]) -> int:
         """Return the number of operations that stay in the compiled part."""
-        return sum(operations(item) for item in self.computing if self._owner(item) not in (None, *moved))
+        return sum(self._weight(item) for item in self.computing if self._owner(item) not in (None, *moved))
+
+    def _weight(self, statement: ast.stmt) -> int:
+        """Return the number of operations of a statement; those in a loop run several times."""
+        loops = (item for item in self.code.around(statement) if isinstance(item, (ast.For, ast.While)))
+        depth = sum(self._within(item, self.function) for item in loops)
+        return operations(statement) * int(_TURNS**depth)
 
     def _is_worth_it(self, moved: set[ast.stmt]) -> bool:
         """Tell whether most of the computation stays in the compiled part."""
         kept = self._kept(moved)
-        every = sum(operations(item) for item in self.computing if item not in self.breaks)
+        every = sum(self._weight(item) for item in self.computing if item not in self.breaks)
         return kept > 0 and (every - kept) * 2 <= kept
 
     def _owner(self, inner: ast.stmt) -> ast.stmt | None:
@@ -177,6 +189,17 @@ class _Partition:
         yield from ((one, other) for one, other in ways if one is not None and other is not None)
         if not returns(before) and not any(map(jumps, before)):
             yield nothing, set(self.block[self.block.index(statement) :])
+
+    def _counters(self, moved: set[ast.stmt]) -> set[ast.stmt]:
+        """Return the statements that only count (``step += 1``): else each number compiles the part again."""
+        found: set[ast.stmt] = set()
+        for item in reversed(self.block):
+            later = self.block[self.block.index(item) + 1 :]
+            if item not in moved and isinstance(item, ast.AugAssign) and isinstance(item.value, ast.Constant):
+                rest = [other for other in later if other not in moved | found]
+                if isinstance(item.target, ast.Name) and not any(conflict(item, other) for other in rest):
+                    found.add(item)
+        return found
 
     # -- statements before the compiled part -------------------------------------------------------
 
@@ -227,27 +250,27 @@ class _Partition:
         values: dict[ast.stmt, tuple[MovedValue, ...]] = {}
         needed: set[str] = set()
         crossed: dict[ast.stmt, None] = {}
-        of_inner = set[str]().union(*map(stored, inner))
+        of_inner = set[str]().union(*map(binds, inner))
         of_tail: set[str] = set()
         after = [item for item in block if item in tail]
         for item in after:
             later = [other for other in inner if block.index(other) > block.index(item)]
-            rebound = set[str]().union(*map(stored, later))
+            rebound = set[str]().union(*map(binds, later))
             values[item] = tuple(self._values(item, rebound, of_tail, of_inner))
             read = self._read(item, values[item])
-            if (read - of_tail) & rebound or stored(item) & set().union(*map(free, later), rebound):
+            if (read - of_tail) & rebound or binds(item) & set().union(*map(free, later), rebound):
                 return None
             if any(conflict(other, item, names=False) for other in later):
                 return None
             needed |= (read - of_tail) & of_inner
             crossed |= dict.fromkeys(later)
-            of_tail |= bound(item)
+            of_tail |= binds(item, surely=True)
         for item in head:
             crossed |= dict.fromkeys(other for other in inner if block.index(other) < block.index(item))
         new = [value for item in after for value in values[item]]
         needed |= self._read_elsewhere(inner, after) & of_inner
-        local = {*parameters(self.function), *set[str]().union(*map(stored, self.function.body))}
-        sure = set[str]().union(*map(bound, inner))
+        local = {*parameters(self.function), *set[str]().union(*map(binds, self.function.body))}
+        sure = set[str]().union(*(binds(item, surely=True) for item in inner))
         own = {name for value in new for name in reads(value.node)} | needed
         given = {*first_reads(inner), *(own - sure)} & local
         if any(not self._is_bound(name, head) for name in given):
@@ -287,7 +310,7 @@ class _Partition:
 
     def _is_bound(self, name: str, head: set[ast.stmt]) -> bool:
         """Tell whether a variable certainly has a value when the compiled part begins."""
-        if name in parameters(self.function) or any(name in bound(item) for item in head):
+        if name in parameters(self.function) or any(name in binds(item, surely=True) for item in head):
             return True
         return self.code.is_bound_before(self.block[0], name)
 

@@ -101,14 +101,25 @@ def _own_statements(function: Function) -> Iterator[ast.stmt]:
 def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator[ast.stmt]:
     """Yield the statements of a function that break a graph.
 
-    A statement that needs the result of a call is left out if the graph breaks in the called function, which
-    may compute.
+    A statement that needs the result of a call is left out if the called function computes in graphs, too.
     """
     for finding in context.report.findings:
         for item in _statements(function, finding, filename) if finding.kind == "graph-break" else ():
-            is_direct = filename == finding.span.filename and covers(item, finding.span.row)
-            if is_direct or isinstance(item, ast.Expr):
+            if isinstance(item, ast.Expr) or not _called_computes(item, finding, filename, context):
                 yield item
+
+
+def _called_computes(item: ast.stmt, finding: Finding, filename: str, context: RuleContext) -> bool:
+    """Tell whether a function that a statement calls, and in which the graph breaks, is in a graph, too."""
+    rows = rows_in_graphs(context.report)
+    for name, row in _places(finding):
+        code = code_of(context.files.get(name))
+        function = _function_at(code, row) if code is not None else None
+        if function is None or (name == filename and covers(item, row)):
+            continue
+        if any(other == name and covers(function, line) for other, line in rows):
+            return True
+    return False
 
 
 def _computing(

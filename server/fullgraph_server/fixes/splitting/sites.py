@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...workspace.syntax import called, dotted, free, nodes_of
+from ...workspace.syntax import called, dotted, free, last_name, nodes_of
 from ..model import Edit
 from ..rules.calls import BUILTINS, is_compile
 from ..rules.syntax import Function, ParsedFile
@@ -69,10 +69,24 @@ def _calls_of(code: ParsedFile, function: Function) -> Iterator[ast.Call]:
             )
         if target is None:
             continue
-        name = dotted(target)
-        is_own = name.endswith(f".{function.name}") if in_class else name == function.name
-        if is_own or (is_forward and in_class is not None and _is_module(code, target, in_class)):
+        is_own = last_name(target) == function.name and isinstance(target, ast.Attribute) is bool(in_class)
+        if (
+            is_own
+            or _is_made_by(code, target, function)
+            or (is_forward and in_class is not None and _is_module(code, target, in_class))
+        ):
             yield call
+
+
+def _is_made_by(code: ParsedFile, node: ast.expr, function: Function) -> bool:
+    """Tell whether an expression calls the function that defines and returns a function."""
+    maker = code.function(function)
+    return (
+        maker is not None
+        and isinstance(node, ast.Call)
+        and dotted(node.func) == maker.name
+        and any(dotted(item.value) == function.name for item in nodes_of(ast.Return, maker))
+    )
 
 
 def _is_module(code: ParsedFile, node: ast.expr, owner: ast.ClassDef) -> bool:
@@ -123,9 +137,12 @@ def _from_call(code: ParsedFile, function: Function, call: ast.Call) -> CompileS
 def _is_used_elsewhere(code: ParsedFile, function: Function, call: ast.Call) -> bool:
     """Tell whether a function is used uncompiled.
 
-    After ``f = torch.compile(f)``, the name stands for the compiled function.
+    After ``f = torch.compile(f)``, the name stands for the compiled function. A function that returns it
+    counts as the call that compiles it.
     """
     inside = set(ast.walk(call))
+    maker = code.function(function)
+    inside |= {item for one in nodes_of(ast.Return, maker) for item in ast.walk(one)} if maker else set()
     statement = code.statement(call)
     targets = statement.targets if isinstance(statement, ast.Assign) else []
     if any(dotted(item) == function.name for item in targets):
