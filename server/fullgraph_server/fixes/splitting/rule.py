@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ...report.model import Finding
-from ...workspace.syntax import covers, first_row, last_row, own_nodes
+from ...workspace.syntax import called, covers, first_row, last_row, nodes_of, own_nodes
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
 from ..reach import BLOCKS
@@ -93,6 +93,17 @@ def _statements(function: Function, finding: Finding, filename: str) -> Iterator
         yield from around[-1:]
 
 
+def _alike(function: Function, finding: Finding, statement: ast.stmt) -> Iterator[ast.stmt]:
+    """Yield the statements that call the function that breaks the graph below a statement."""
+    callees = {call.function.rpartition(".")[2] for call in finding.stack}
+    names = {called(node) for node in nodes_of(ast.Call, statement)} & callees
+    for item in _own_statements(function):
+        if not isinstance(item, BLOCKS) and any(called(node) in names for node in nodes_of(ast.Call, item)):
+            yield item
+        elif isinstance(item, (ast.If, ast.While)):
+            yield from (item for node in nodes_of(ast.Call, item.test) if called(node) in names)
+
+
 def _own_statements(function: Function) -> Iterator[ast.stmt]:
     """Yield the statements of a function, the outer ones first."""
     return (item for body in function.body for item in own_nodes(body) if isinstance(item, ast.stmt))
@@ -107,17 +118,18 @@ def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator
         for item in _statements(function, finding, filename) if finding.kind == "graph-break" else ():
             if isinstance(item, ast.Expr) or not _called_computes(item, finding, filename, context):
                 yield item
+                yield from _alike(function, finding, item)
 
 
 def _called_computes(item: ast.stmt, finding: Finding, filename: str, context: RuleContext) -> bool:
-    """Tell whether a function that a statement calls, and in which the graph breaks, is in a graph, too."""
+    """Tell whether a called function in which the graph breaks has other lines in graphs."""
     rows = rows_in_graphs(context.report)
     for name, row in _places(finding):
         code = code_of(context.files.get(name))
         function = _function_at(code, row) if code is not None else None
         if function is None or (name == filename and covers(item, row)):
             continue
-        if any(other == name and covers(function, line) for other, line in rows):
+        if any(other == name and line != row and covers(function, line) for other, line in rows):
             return True
     return False
 
