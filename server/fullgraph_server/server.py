@@ -156,7 +156,7 @@ def create_server() -> FullgraphServer:
     content.register(
         context,
         {
-            EXPLANATION_SCHEME: lambda uri: explanations.read(uri, documents, runs),
+            EXPLANATION_SCHEME: lambda uri: explanations.read(uri, documents, runs, fix_actions.outcome),
             COMPARISON_SCHEME: lambda uri: traces.read_comparison(uri, documents, runs),
             PROFILE_SCHEME: lambda uri: profile.read_profile(uri, documents, runs),
             KERNEL_SCHEME: artifact_documents.text,

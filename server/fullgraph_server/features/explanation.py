@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
@@ -50,13 +51,18 @@ class ExplanationDocuments(RunObserver):
         """The last text of each explanation, by URI."""
         self._asking: set[asyncio.Task[None]] = set()
 
-    def read(self, uri: str, documents: ClientDocuments, runs: RunSchedule) -> str | None:
-        """Return the text of an explanation; ``None`` for any other URI."""
+    def read(
+        self, uri: str, documents: ClientDocuments, runs: RunSchedule, tries: Callable[[str, Finding], str]
+    ) -> str | None:
+        """Return the text of an explanation; ``None`` for any other URI.
+
+        ``tries`` says which fixes of a target's finding were tried, if none is verified.
+        """
         try:
             found = explained(uri, runs)
         except ValueError:
             return None
-        text = explain(*found, documents) if found else ""
+        text = explain(*found, documents, tries) if found else ""
         before = self._pages.pop(uri, "")
         self._pages[uri] = text or before
         while len(self._pages) > _MOST_PAGES:
@@ -134,12 +140,16 @@ def _identity(finding: Finding) -> str:
     return sha256("\0".join(parts).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def explain(report: Report, finding: Finding, documents: ClientDocuments) -> str:
+def explain(
+    report: Report, finding: Finding, documents: ClientDocuments, tries: Callable[[str, Finding], str]
+) -> str:
     """Render a finding with all its details as Markdown."""
     title = finding.message if finding.code == finding.kind else f"{finding.code}: {finding.message}"
     parts = [f"# {escaped(title)}", _place(report, finding, documents), paragraphs(finding.explanation)]
     if finding.hints:
         parts.append("## What to do\n\n" + "\n".join(f"- {escaped(hint)}" for hint in finding.hints))
+    if tried := tries(report.target, finding):
+        parts.append(f"## Fixes that were tried\n\n{tried}")
     if finding.stack:
         calls = [_call(report, call, documents) for call in reversed(finding.stack)]
         parts.append("## How it got there\n\nThe innermost call first.\n\n" + "\n".join(calls))

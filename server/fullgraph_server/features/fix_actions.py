@@ -9,7 +9,7 @@ from typing import TypeAlias
 from lsprotocol import types
 from pygls.lsp.server import LanguageServer
 
-from ..client.capabilities import member
+from ..client.capabilities import client_command, member
 from ..client.documents import ClientDocuments
 from ..client.findings import ShownFinding
 from ..fixes.changes import FIXABLE
@@ -18,7 +18,8 @@ from ..fixes.model import Fix
 from ..fixes.proofs import ProofStore, TargetProof
 from ..fixes.search import CandidateVerdict, FindingTries, gain, root_of
 from ..fixes.words import unified_diff, verdict_words
-from ..protocol.names import TRY_FIXES
+from ..protocol.names import SHOW_EXPLANATION, TRY_FIXES
+from ..report.model import Finding
 from ..runs.schedule import RunSchedule
 from ..text.markdown import escaped, fenced
 from ..text.messages import counted
@@ -28,6 +29,9 @@ from .explanation import explanation_uri
 
 FIX_ALL = "source.fixAll.fullgraph"
 _TRY = "Try fixes"
+_SHOW_TRIES = "No edit is verified: show what was tried"
+_MOST_TRIES = 4
+"""The most edits without a verified one that a hover lists."""
 _UNSAFE = "unsafe"
 _CHANGES = "changes what the program does"
 _Texts: TypeAlias = Mapping[str, tuple[str, str]]
@@ -62,12 +66,29 @@ class FixActions:
             yield from self._all(filename, FIX_ALL)
 
     def text(self, shown: ShownFinding) -> str:
-        """Describe a finding's best verified edit in Markdown; empty without such an edit."""
+        """Describe a finding's best verified edit in Markdown, or why no edit is verified.
+
+        The result is empty if no edit was tried.
+        """
         proved, item = self._best(shown)
         if proved is None or item is None:
-            return ""
+            return self.outcome(shown.report.target, shown.finding, _MOST_TRIES)
         title = f"**{escaped(_title(item))}**"
         return f"{title}\n\n{_diff(_texts(proved, item.fix))}"
+
+    def outcome(self, target: str, finding: Finding, most: int | None = None) -> str:
+        """Say in Markdown which edits of a finding were tried, and why none of them is verified.
+
+        The result is empty if one is verified, if none was tried, or if the text has changed since. With
+        ``most``, list only so many edits, and only the first with its diff.
+        """
+        proved = self._proofs.of(target)
+        place = self._documents.range(finding.span)
+        tried = self._tried(proved, finding.code, finding.span.filename, place)
+        if proved is None or tried is None or tried.waits:
+            return ""
+        tried = self._leading(proved, tried)
+        return "" if tried.best() is not None else "\n\n".join(_tries(proved, tried, most))
 
     def title(self, shown: ShownFinding) -> str:
         """Return the title of a finding's best verified edit; empty without such an edit."""
@@ -105,6 +126,11 @@ class FixActions:
                     is_preferred=item is best,
                     edit=self._edit(texts, item.fix),
                 )
+        uri = member(diagnostic.data, "explanation")
+        show = client_command(self._server, SHOW_EXPLANATION, _SHOW_TRIES, uri) if uri else None
+        if tried.tries and tried.best() is None and show is not None:
+            kind = types.CodeActionKind.QuickFix
+            yield types.CodeAction(_SHOW_TRIES, kind, diagnostics=[diagnostic], command=show)
 
     def _all(
         self, filename: str, kind: types.CodeActionKind | str, least: int = 1
@@ -218,6 +244,24 @@ class FixActions:
 
 def _texts(proved: TargetProof, fix: Fix) -> _Texts:
     return edited_texts(proved.base.report.files, fix.edits)
+
+
+def _tries(proved: TargetProof, tried: FindingTries, most: int | None) -> Iterator[str]:
+    """Yield the paragraphs on the edits that were tried for a finding, and are not verified."""
+    shown: dict[tuple[str, str], CandidateVerdict] = {}
+    for item in tried.tries:
+        shown.setdefault((item.fix.title, item.verdict.reason), item)
+    if shown:
+        yield f"**No edit is verified.** {counted(len(shown), 'edit was', 'edits were')} tried:"
+    if tried.refused:
+        yield f"No operator of torch: {escaped(tried.refused)}."
+    items = list(shown.values())[:most]
+    for item in items if most is None else ():
+        yield f"**{escaped(item.fix.title)}**: {escaped(verdict_words(item.verdict, item.fix))}."
+        yield _diff(_texts(proved, item.fix))
+    if most is not None and items:
+        yield "\n".join(f"- {escaped(item.fix.title)}: {escaped(item.verdict.reason)}." for item in items)
+        yield _diff(_texts(proved, items[0].fix))
 
 
 def _title(item: CandidateVerdict) -> str:

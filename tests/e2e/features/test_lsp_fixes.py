@@ -41,20 +41,19 @@ import torch
 
 logger = logging.getLogger(__name__)
 
-@torch.compile
 def step(x):
     logger.warning("half way")
     return x.relu()
 
 if __name__ == "__main__":
-    step(torch.ones(10))
+    torch.compile(step)(torch.ones(10))
+    torch.compile(step)(torch.ones(10))
 """
 WITHOUT_EDIT = """\
 import torch
 
 SEEN = []
 
-@torch.compile
 def step(x):
     if x.sum() > 0:
         SEEN.append(1)
@@ -62,7 +61,19 @@ def step(x):
     return x.relu()
 
 if __name__ == "__main__":
-    step(torch.ones(10))
+    torch.compile(step)(torch.ones(10))
+    torch.compile(step)(torch.ones(10))
+"""
+NONE_HOLDS = """\
+import torch
+
+def step(x):
+    name = f"{x.sum().item():.1f}"
+    return x * len(name)
+
+if __name__ == "__main__":
+    torch.compile(step)(torch.ones(10))
+    torch.compile(step)(torch.ones(10))
 """
 SIZES = """\
 import torch
@@ -124,9 +135,8 @@ async def actions(editor: Editor, *found: types.Diagnostic, **context: Any) -> d
             types.TextDocumentIdentifier(editor.uri), place, types.CodeActionContext(list(found), **context)
         )
     )
-    return {
-        item.title: item for item in answer or [] if item.title.startswith(("Fix", "Apply all", "Try fixes"))
-    }
+    titles = "Fix", "Apply all", "Try fixes", "No edit"
+    return {item.title: item for item in answer or [] if item.title.startswith(titles)}
 
 
 def applied(text: str, edit: types.WorkspaceEdit, uri: str) -> str:
@@ -284,6 +294,23 @@ async def test_nobody_is_sent_into_nothing(editor: Editor, tmp_path: Path) -> No
     assert await actions(editor, *broken) == {}
     with pytest.raises(JsonRpcException, match="runs on 2 ranks, but fixes are proven in one process"):
         await editor.command("fullgraph.tryFixes", "ranks")
+
+
+async def test_what_was_tried_in_vain_is_shown(editor: Editor, tmp_path: Path) -> None:
+    await opened(editor, tmp_path / "named.py", NONE_HOLDS)
+    (broken,) = [item for item in editor.shown(editor.uri).diagnostics if item.code == "GB0124"]
+    assert await tried(editor) == 0
+    (shown,) = (await actions(editor, broken)).values()
+    assert (shown.title, shown.edit) == ("No edit is verified: show what was tried", None)
+    hover = await hover_text(editor, 3, 14)
+    assert "**No edit is verified.** " in hover
+    assert "- Keep the value a tensor: " in hover
+    assert '+    name = f"{x.sum():.1f}"' in hover
+    (uri,) = shown.command.arguments
+    page = await editor.workspace_text_document_content_async(types.TextDocumentContentParams(uri))
+    assert "## Fixes that were tried\n\n**No edit is verified.** " in page.text
+    assert "**Let torch capture numbers that depend on data**: not verified: " in page.text
+    assert "+torch._dynamo.config.capture_scalar_outputs = True" in page.text
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,8 @@ def test_an_explanation_says_when_its_finding_is_gone(client: Client) -> None:
     explanations = ExplanationDocuments(client)  # type: ignore[arg-type]
 
     def read() -> str | None:
-        return explanations.read(explanation_uri(FILE, found("broke")), documents, runs)  # type: ignore[arg-type]
+        uri = explanation_uri(FILE, found("broke"))
+        return explanations.read(uri, documents, runs, lambda *_: "")  # type: ignore[arg-type]
 
     gone = "**The last run no longer has this finding.**\n"
     results[:] = [report(1)]
@@ -239,7 +240,9 @@ def test_a_client_that_says_why_a_target_did_not_start_is_not_told_twice(client:
 
 
 def test_the_explanation_of_what_is_of_the_run_names_no_line(client: Client) -> None:
-    text = explain(report(1, of_run("no Python")), of_run("no Python"), ClientDocuments(client))  # type: ignore[arg-type]
+    text = explain(
+        report(1, of_run("no Python")), of_run("no Python"), ClientDocuments(client), lambda *_: ""
+    )  # type: ignore[arg-type]
     assert text.split() == ["#", "GB1:", "no", "Python", "Error,", "torch", "2.13"]
 
 

@@ -169,7 +169,7 @@ def written(report: Report, other: Report) -> Iterator[tuple[str, str]]:
             for entry in section.entries:
                 yield f"line {section.kind}", entry.details
     for finding in report.findings:
-        yield f"explanation of {finding.kind}", explain(report, finding, documents)
+        yield f"explanation of {finding.kind}", explain(report, finding, documents, lambda *_: "")
     runs = LaunchNotes(report, other)
     yield "profile", read_profile(profile_uri(report), documents, runs) or ""  # type: ignore[arg-type]
     for before, after in ((report, other), (other, report)):
