@@ -84,7 +84,10 @@ def test_only_the_function_that_was_compiled_gets_a_keyword() -> None:
 def test_a_setting_comes_with_it() -> None:
     setting = "torch._dynamo.config.allow_unspec_int_on_nn_module = True"
     got = fixed("f(a)\n", Remedy("dynamic", setting=setting))["dynamic"]
-    assert got.startswith("import torch\n\ntorch._dynamo.config.allow_unspec_int_on_nn_module = True\n")
+    decorators = (
+        "@torch._dynamo.config.patch(allow_unspec_int_on_nn_module=True)\n@torch.compile(dynamic=True)\n"
+    )
+    assert f"{decorators}def f(" in got
     assert "@torch.compile(dynamic=True)\n" in got
 
 

@@ -16,6 +16,7 @@ from ..model import Edit, Fix, Rule, RuleContext
 from ..operators.rule import operators
 from ..reach import judged
 from ..splitting.rule import split
+from ..splitting.scoping import scoped
 from . import (
     branches,
     contexts,
@@ -97,7 +98,8 @@ def candidates(finding: Finding, context: RuleContext) -> list[Fix]:
 
 def _offered(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     for rule in rules_of(finding):
-        for fix in rule(finding, context):
+        for offered in rule(finding, context):
+            fix = (offered.is_setting and scoped(offered, finding, context)) or offered
             edits = tuple(sorted(dict.fromkeys(fix.edits), key=_place))
             if edits and are_apart(edits):
                 yield judged(replace(fix, edits=edits), context.files)

@@ -6,14 +6,14 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ...report.model import Finding
-from ...workspace.syntax import called, covers, first_row, last_row, nodes_of, own_nodes
+from ...workspace.syntax import called, covers, first_row, nodes_of, own_nodes
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
 from ..reach import BLOCKS
-from ..rules.syntax import Function, ParsedFile, code_of
+from ..rules.syntax import Function, code_of
 from .dependencies import operations
 from .partition import FunctionParts, parted
-from .sites import CompileSite, site_of
+from .sites import CompileSite, compiled_function, function_at, places_of
 from .source import split_edit
 from .watching import part_name
 
@@ -33,23 +33,18 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     The statement with the finding then runs before or after this part. All other graph breaks of the function
     are moved with it, if possible.
     """
-    for filename, row in _places(finding):
-        code = code_of(context.files.get(filename))
-        function = _function_at(code, row) if code is not None else None
-        site = site_of(code, function) if code is not None and function is not None else None
-        if code is None or function is None or site is None:
-            continue
-        own = next(_statements(function, finding, filename), None)
-        if own is None:
-            return
-        every = list(_breaks(function, filename, context))
-        computing = _computing(function, [own, *every], filename, context)
-        for breaks in ([own, *every], [own]):
-            parts = parted(code, function, own, breaks, computing)
-            edit = split_edit(code, parts, site) if parts is not None else None
-            if parts is not None and edit is not None:
-                yield _fix(parts, site, edit)
+    found = compiled_function(finding, context)
+    own = next(_statements(found[1], finding, found[0].source.filename), None) if found else None
+    if found is None or own is None:
         return
+    code, function, site = found
+    every = list(_breaks(function, code.source.filename, context))
+    computing = _computing(function, [own, *every], code.source.filename, context)
+    for breaks in ([own, *every], [own]):
+        parts = parted(code, function, own, breaks, computing)
+        edit = split_edit(code, parts, site) if parts is not None else None
+        if parts is not None and edit is not None:
+            yield _fix(parts, site, edit)
 
 
 def _fix(parts: FunctionParts, site: CompileSite, edit: Edit) -> Fix:
@@ -74,21 +69,9 @@ def _fix(parts: FunctionParts, site: CompileSite, edit: Edit) -> Fix:
     )
 
 
-def _places(finding: Finding) -> Iterator[tuple[str, int]]:
-    """Yield the calls that lead to a finding, the outermost first, then the finding's own place."""
-    yield from ((call.filename, call.row) for call in finding.stack)
-    yield finding.span.filename, finding.span.row
-
-
-def _function_at(code: ParsedFile, row: int) -> Function | None:
-    """Return the innermost function with a row in its body."""
-    around = [item for item in code.functions() if item.lineno <= row <= last_row(item)]
-    return max(around, key=lambda item: item.lineno, default=None)
-
-
 def _statements(function: Function, finding: Finding, filename: str) -> Iterator[ast.stmt]:
     """Yield the innermost statement of a function in which a finding is, or that leads to it."""
-    for name, row in _places(finding):
+    for name, row in places_of(finding):
         around = [item for item in _own_statements(function) if name == filename and covers(item, row)]
         yield from around[-1:]
 
@@ -124,9 +107,9 @@ def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator
 def _called_computes(item: ast.stmt, finding: Finding, filename: str, context: RuleContext) -> bool:
     """Tell whether a called function in which the graph breaks has other lines in graphs."""
     rows = rows_in_graphs(context.report)
-    for name, row in _places(finding):
+    for name, row in places_of(finding):
         code = code_of(context.files.get(name))
-        function = _function_at(code, row) if code is not None else None
+        function = function_at(code, row) if code is not None else None
         if function is None or (name == filename and covers(item, row)):
             continue
         if any(other == name and line != row and covers(function, line) for other, line in rows):

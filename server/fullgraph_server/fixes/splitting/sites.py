@@ -6,10 +6,11 @@ import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ...workspace.syntax import called, dotted, free, last_name, nodes_of
-from ..model import Edit
+from ...report.model import Finding
+from ...workspace.syntax import called, dotted, free, last_name, last_row, nodes_of
+from ..model import Edit, RuleContext
 from ..rules.calls import BUILTINS, is_compile
-from ..rules.syntax import Function, ParsedFile
+from ..rules.syntax import Function, ParsedFile, code_of
 
 _MODES = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 """Decorators that may stay with the function that is split."""
@@ -19,14 +20,41 @@ _MODES = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 class CompileSite:
     """How a function is compiled.
 
-    ``decorator`` is the text of the decorator for its part. ``removed`` are the rows of the function's own
-    decorator. ``edits`` change the call of ``torch.compile``. ``reason`` says what others can notice of them.
+    ``node`` is the decorator or the call that compiles it. ``decorator`` is the text of the decorator for its
+    part. ``removed`` is the function's own decorator. ``edits`` change the call of ``torch.compile``.
+    ``reason`` says what others can notice of them.
     """
 
+    node: ast.expr
     decorator: str
     removed: tuple[ast.expr, ...] = ()
     edits: tuple[Edit, ...] = ()
     reason: str = ""
+
+
+def compiled_function(
+    finding: Finding, context: RuleContext
+) -> tuple[ParsedFile, Function, CompileSite] | None:
+    """Return the compiled function that leads to a finding, with the place where it is compiled."""
+    for filename, row in places_of(finding):
+        code = code_of(context.files.get(filename))
+        function = function_at(code, row) if code is not None else None
+        site = site_of(code, function) if code is not None and function is not None else None
+        if code is not None and function is not None and site is not None:
+            return code, function, site
+    return None
+
+
+def places_of(finding: Finding) -> Iterator[tuple[str, int]]:
+    """Yield the calls that lead to a finding, the outermost first, then the finding's own place."""
+    yield from ((call.filename, call.row) for call in finding.stack)
+    yield finding.span.filename, finding.span.row
+
+
+def function_at(code: ParsedFile, row: int) -> Function | None:
+    """Return the innermost function with a row in its body."""
+    around = [item for item in code.functions() if item.lineno <= row <= last_row(item)]
+    return max(around, key=lambda item: item.lineno, default=None)
 
 
 def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
@@ -39,7 +67,7 @@ def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
         return None
     if decorators:
         (first, *more) = decorators
-        return CompileSite(f"@{code.text(first)}", (first,)) if not more else None
+        return CompileSite(first, f"@{code.text(first)}", (first,)) if not more else None
     calls = list(_calls_of(code, function))
     return _from_call(code, function, calls[0]) if len(calls) == 1 else None
 
@@ -124,14 +152,14 @@ def _from_call(code: ParsedFile, function: Function, call: ast.Call) -> CompileS
     if not call.args:  # model.compile()
         if not isinstance(statement, ast.Expr):
             return None
-        return CompileSite(decorator, edits=(code.removed(statement),), reason=reason)
+        return CompileSite(call, decorator, edits=(code.removed(statement),), reason=reason)
     target = call.args[0]
     targets = statement.targets if isinstance(statement, ast.Assign) and statement.value is call else []
     if [dotted(item) for item in targets] == [dotted(target)] and dotted(target):
         edit = code.removed(statement)
     else:
         edit = code.replaced(call, code.text(target))
-    return CompileSite(decorator, edits=(edit,), reason=reason)
+    return CompileSite(call, decorator, edits=(edit,), reason=reason)
 
 
 def _is_used_elsewhere(code: ParsedFile, function: Function, call: ast.Call) -> bool:

@@ -1,0 +1,57 @@
+"""Settings of torch for one compiled function, instead of the whole process.
+
+``torch._dynamo.config.patch(...)`` must be around the call of the compiled function: Dynamo reads most
+settings when it compiles, and inside the function it would be too late.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import replace
+
+from ...report.model import Finding
+from ..model import Edit, Fix, RuleContext
+from ..rules.calls import is_compile
+from ..rules.syntax import ParsedFile
+from .sites import compiled_function
+
+_SETTING = re.compile(r"\s*(?:import torch\s+)?(\w+)\._dynamo\.config\.(\w+) = (\w+)\s*")
+_PROCESS_WIDE = "The setting holds for everything that is compiled afterwards"
+
+
+def scoped(fix: Fix, finding: Finding, context: RuleContext) -> Fix | None:
+    """Return a fix whose setting holds only for the compiled function; ``None`` if that is impossible."""
+    found = compiled_function(finding, context)
+    settings = [(edit, match) for edit in fix.edits if (match := _SETTING.fullmatch(edit.text))]
+    if found is None or len(settings) != 1:
+        return None
+    code, function, site = found
+    (edit, match), torch = settings[0], code.torch
+    if not torch or edit.span.filename != code.source.filename:
+        return None
+    patch = f"{torch}._dynamo.config.patch({match[2]}={match[3]})"
+    added = _around(code, function, site.node, patch)
+    if added is None:
+        return None
+    where = f"The setting holds during each call of the compiled `{function.name}`, also in other threads"
+    edits = tuple(added if item is edit else item for item in fix.edits)
+    return replace(fix, edits=edits, change=fix.change.replace(_PROCESS_WIDE, where), safety="unsafe")
+
+
+def _around(
+    code: ParsedFile, function: ast.FunctionDef | ast.AsyncFunctionDef, node: ast.expr, patch: str
+) -> Edit | None:
+    """Put a patch around a compiled function: a decorator, or a call around ``torch.compile(f)``."""
+    if node in function.decorator_list:
+        span = code.span(node)
+        if (
+            code.source.line(span.row)[: span.column - 1].strip() != "@"
+            or node is not function.decorator_list[0]
+        ):
+            return None
+        return code.ahead(node, f"{patch}\n{code.indentation(function)}@")
+    is_method = isinstance(code.parent(function), ast.ClassDef)
+    if is_method or not is_compile(node) or not isinstance(node.args[0], ast.Name):
+        return None
+    return code.replaced(node, f"{patch}({code.text(node)})")
