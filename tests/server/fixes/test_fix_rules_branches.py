@@ -155,6 +155,15 @@ def test_a_divisor_that_is_tested_is_at_least_one() -> None:
     assert any("x.sum() / n.masked_fill(n == 0, 1), x.sum() * 0)" in item for item in source_and_fixes)
 
 
+def test_a_divisor_that_the_condition_rules_out_is_one() -> None:
+    text = (
+        HEAD + "def f(x):\n    peak = x.abs().max()\n    if peak > 0:\n        x = x / peak\n    return x\n"
+    )
+    source, found = fixes(text, "peak > 0", "GB0170")
+    lines = [edited(source, fix.edits) for fix in found if fix.rule == "where"]
+    assert any("torch.where(peak > 0, x / torch.where(peak > 0, peak, 1), x)" in item for item in lines)
+
+
 def test_a_message_with_values_is_written_without() -> None:
     text = HEAD + 'def f(x):\n    assert x.isfinite().all(), f"bad values: {x.norm()}"\n    return x\n'
     got = results(text, "x.isfinite().all()", "GB0170")

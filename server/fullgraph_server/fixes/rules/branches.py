@@ -318,15 +318,18 @@ def _choice(
 
 
 def _without_zero(test: ast.expr, lines: Sequence[str]) -> list[str]:
-    """Divide by one in place of zero in both arms of a branch that tests whether the divisor is zero.
+    """Divide by one in place of a divisor that the branch rules out, such as zero.
 
-    Else the gradient of the arm that is not taken is NaN. Return nothing if the lines have no such divisor.
+    Else the gradient of the arm that is not taken may be NaN. Return nothing if there is no such divisor.
     """
     inner = plain(test)
     is_compared = isinstance(inner, ast.Compare) and isinstance(inner.comparators[0], ast.Constant)
     name = dotted(inner.left if isinstance(inner, ast.Compare) and is_compared else inner)
     pattern = re.compile(rf"/ {re.escape(name)}(?![\w.(\[])")
-    written = [pattern.sub(f"/ {name}.masked_fill({name} == 0, 1)", line) for line in lines]
+    safe = f"{name}.masked_fill({name} == 0, 1)"
+    if isinstance(inner, ast.Compare) and isinstance(inner.ops[0], (ast.Gt, ast.GtE)):
+        safe = f"torch.where({ast.unparse(inner)}, {name}, 1)"
+    written = [pattern.sub(f"/ {safe}", line) for line in lines]
     return written if name and written != list(lines) else []
 
 
