@@ -152,7 +152,7 @@ def test_a_divisor_that_is_tested_is_at_least_one() -> None:
     got = results(text + "    return y\n", "n > 0", "GB0170")
     assert "y = torch.where(n > 0, x.sum() / n, x.sum() * 0)\n" in got["where"]
     source_and_fixes = _all(text + "    return y\n", "n > 0", "GB0170", "where")
-    assert any("x.sum() / n.masked_fill(n == 0, 1), x.sum() * 0)" in item for item in source_and_fixes)
+    assert any("x.sum() / torch.where(n > 0, n, 1), x.sum() * 0)" in item for item in source_and_fixes)
 
 
 def test_a_divisor_that_the_condition_rules_out_is_one() -> None:
