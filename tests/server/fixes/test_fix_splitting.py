@@ -277,6 +277,61 @@ def test_an_early_end_runs_after_what_it_reads() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        # what an earlier statement changes is read after it
+        (
+            "y = x.cos()\n    print(track(y))\n    print(self.peak.max().item())\n    return y",
+            "y = x.cos()\n    return y",
+        ),
+        (
+            "y = x.cos()\n    print(y.add_(1))\n    print(y.sum().item())\n    return y",
+            "y = x.cos()\n    return y",
+        ),
+        # what a check rules out is computed after it
+        (
+            "y = x.cos()\n    if y < 0:  # break\n     return\n    print(y.pinverse().item())\n    return y",
+            "y = x.cos()\n    return y",
+        ),
+        # a context holds for what is in it
+        (
+            "y = x.sin().cos()\n    with torch.autocast('cpu'):\n        print((y @ y).item())\n    return y",
+            "y = x.sin().cos()\n    return y",
+        ),
+        # a comment at the end stays
+        (
+            "y = x.sin().cos()\n    print(y)\n    # the result\n    return y.tan()  # noqa",
+            "y = x.sin().cos()\n    # the result\n    return y.tan(), y  # noqa",
+        ),
+        # a variable of a comprehension is not one of the function
+        (
+            "y = torch.stack([x.sin() for x in x.unbind()])\n    print(y)\n    return y",
+            "y = torch.stack([x.sin() for x in x.unbind()])\n    return y",
+        ),
+    ],
+)
+def test_what_is_computed_in_the_part(text: str, part: str) -> None:
+    found = split(f"@torch.compile\ndef step(self, x):\n    {text}\n")
+    assert found is not None
+    arguments = "x" if "self" not in part else "self, x"
+    assert f"def compiled_step({arguments}):\n    {part}\n" in found[0]
+
+
+def test_a_result_of_several_lines_stays_one_expression() -> None:
+    found = split(
+        "@torch.compile\ndef step(x):\n    print('begin')\n    return (x.sin()\n            + x.cos())\n"
+    )
+    assert found is not None
+    assert "    return (x.sin()\n            + x.cos())\n\n\ndef step" in found[0]
+
+
+def test_what_runs_in_another_order_makes_it_unsafe() -> None:
+    found = split("@torch.compile\ndef step(x, y):\n    z = x.sin()\n    print(z)\n    return z.exp() / y\n")
+    assert found is not None
+    assert "return z.exp() / y, z" in found[0]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         # half of the computation would no longer be compiled
@@ -289,6 +344,16 @@ def test_an_early_end_runs_after_what_it_reads() -> None:
         "print(x)\n    yield x",
         "y = x.sin(); print(y)\n    return y",
         "if x.ndim:\n        y = x.sin()\n    print(y)\n    return x",
+        # it would return in spite of the statement after it
+        "y = x.sin().cos()\n    print(y)\n    y = y.tan()\n    if y.ndim:\n        return y.exp().sin()",
+        # one segment may read what an earlier one has bound
+        "for p in x:\n     if p.ndim:\n      ref = p.sin()\n     y = p.cos() * ref\n     print(y)",
+        # each function would have its own variable
+        "for part in x:\n        y = part.cos().sin()\n        fns.append(lambda t: t * y)\n        print(y)",
+        # what the loop has computed would be lost with an error
+        "try:\n     for p in x:\n      y = p.cos().sin()\n      print(y)\n    finally:\n     return y",
+        # both draw
+        "y = x.cos()\n    if torch.rand(2).item():\n     print(y)\n    return torch.dropout(y, 0.5, True)",
     ],
 )
 def test_what_cannot_be_split(text: str) -> None:
@@ -299,6 +364,9 @@ def test_what_cannot_be_split(text: str) -> None:
     "text",
     [
         "def step(x):\n    y = x.sin()\n    print(y)\n    return y\n",
+        "class A:\n    @torch.compile\n    def step(*args):\n        y = args[1].sin()\n        print(y)\n",
+        "class A:\n    def forward(self, x):\n        print(x)\n        return x.sin()\n\n"  # noqa: ISC004
+        "def prepare(model):\n    return torch.compile(model)\n",
         "@other\n@torch.compile\ndef step(x):\n    y = x.sin()\n    print(y)\n    return y\n",
         "def step(x):\n    y = x.sin()\n    print(y)\n    return y\n\na = torch.compile(step)\nb = step(1)\n",
         "def step(x):\n    y = x.sin()\n    print(y)\n    return y\n\na = torch.compile(step, options=o)\n",

@@ -8,12 +8,26 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Iterator, Sequence
 
-from ...workspace.syntax import COMPREHENSIONS, SCOPES, bound, called, dotted, free, names, nodes_of, stored
-from ..rules.expressions import is_changing
-
-_QUIET = frozenset(
-    {"len", "float", "int", "bool", "str", "round", "max", "min", "sum", "abs", "print", "range"}
+from ...workspace.syntax import (
+    COMPREHENSIONS,
+    SCOPES,
+    blocks,
+    bound,
+    called,
+    dotted,
+    free,
+    names,
+    nodes_of,
+    parameters,
+    stored,
 )
+from ..rules.expressions import RANDOM, is_changing, is_pure
+
+_QUIET = frozenset({"len", "float", "int", "bool", "str", "round", "max", "min", "sum", "abs", "range"})
+_READING = frozenset(
+    {"item", "tolist", "numpy", "cpu", "append", "extend", "add", "info", "debug", "warning"}
+)
+"""Methods that do not change their arguments."""
 _OPERATIONS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
 _JUMPS = (ast.Break, ast.Continue)
 
@@ -25,10 +39,44 @@ def operations(statement: ast.stmt, without: Iterable[ast.stmt] = ()) -> int:
 
 
 def reads(node: ast.AST) -> set[str]:
-    """Return the variables whose values a node reads, in all functions and comprehensions inside it."""
-    found = {item.id for item in nodes_of(ast.Name, node) if isinstance(item.ctx, ast.Load)}
-    found |= {item.target.id for item in nodes_of(ast.AugAssign, node) if isinstance(item.target, ast.Name)}
-    return found & free(node)
+    """Return the variables whose values a node reads, also in functions and comprehensions inside it."""
+    return set(_reads(node, frozenset()))
+
+
+def _reads(node: ast.AST, hidden: frozenset[str]) -> Iterator[str]:
+    """Yield the variables that a node reads; ``hidden`` are those of the functions around the node."""
+    if isinstance(node, COMPREHENSIONS):
+        own = hidden | {name for item in node.generators for name in names(item.target)}
+        yield from _reads(node.generators[0].iter, hidden)
+        for item in node.generators:
+            yield from (
+                name
+                for part in (item.iter, *item.ifs)[item is node.generators[0] :]
+                for name in _reads(part, own)
+            )
+        results = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
+        yield from (name for part in results for name in _reads(part, own))
+        return
+    if isinstance(node, (ast.Lambda, ast.FunctionDef, ast.AsyncFunctionDef)):
+        body = [node.body] if isinstance(node, ast.Lambda) else node.body
+        own = (
+            hidden
+            | {item.arg for item in parameters(node)}
+            | {name for item in body for name in stored(item)}
+        )
+        yield from (
+            name
+            for part in (*node.args.defaults, *filter(None, node.args.kw_defaults))
+            for name in _reads(part, hidden)
+        )
+        yield from (name for part in body for name in _reads(part, own))
+        return
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+        yield node.target.id
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in hidden:
+        yield node.id
+    for child in ast.iter_child_nodes(node):
+        yield from _reads(child, hidden)
 
 
 def binds(statement: ast.stmt, *, surely: bool = False) -> set[str]:
@@ -38,37 +86,29 @@ def binds(statement: ast.stmt, *, surely: bool = False) -> set[str]:
     return found - (inside - free(statement))
 
 
-def first_reads(statements: Iterable[ast.stmt]) -> list[str]:
-    """Return the variables that statements read before they bind them, in this order."""
+def first_reads(statements: Iterable[ast.stmt], known: Iterable[str] = ()) -> list[str]:
+    """Return the variables that statements may read before they bind them, in this order.
+
+    ``known`` are the variables that are bound already.
+    """
     found: dict[str, None] = {}
-    known: set[str] = set()
-    for node in (item for statement in statements for item in _evaluated(statement)):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            known.add(node.id)
-        elif isinstance(node, ast.Name):
-            found |= {} if node.id in known else {node.id: None}
+    own = set(known)
+    for statement in statements:
+        inner = list(blocks(statement))
+        if inner and not isinstance(statement, SCOPES):
+            headers = [item for item in ast.iter_child_nodes(statement) if not isinstance(item, ast.stmt)]
+            found |= dict.fromkeys(name for item in headers for name in _new_reads(item, own))
+            bound_here = {name for item in headers for name in stored(item)}
+            for block in inner:
+                found |= dict.fromkeys(first_reads(block, own | bound_here))
         else:
-            found |= dict.fromkeys(name for name in sorted(reads(node)) if name not in known)
-            known |= binds(node) if isinstance(node, ast.stmt) else set()
+            found |= dict.fromkeys(_new_reads(statement, own))
+        own |= binds(statement, surely=True)
     return list(found)
 
 
-def _evaluated(node: ast.AST) -> Iterator[ast.AST]:
-    """Yield variables, and inner functions and comprehensions, in the order of their evaluation."""
-    if isinstance(node, (ast.Name, *SCOPES, *COMPREHENSIONS)):
-        yield node
-        return
-    children = list(ast.iter_child_nodes(node))
-    if isinstance(node, (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.For)):
-        value = node.iter if isinstance(node, ast.For) else node.value
-        children = [
-            *([value] if value is not None else []),
-            *(item for item in children if item is not value),
-        ]
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
-        yield ast.Name(node.target.id, ast.Load())
-    for child in children:
-        yield from _evaluated(child)
+def _new_reads(node: ast.AST, known: set[str]) -> list[str]:
+    return sorted(reads(node) - known)
 
 
 def needs(later: ast.stmt, earlier: ast.stmt) -> bool:
@@ -81,9 +121,52 @@ def conflict(first: ast.stmt, second: ast.stmt, *, names: bool = True) -> bool:
     of_names = bool(
         free(first) & binds(second) or free(second) & binds(first) or binds(first) & binds(second)
     )
-    return (names and of_names) or (
-        _overlap(_mentioned(first), _written(second)) or _overlap(_mentioned(second), _written(first))
+    return (
+        (names and of_names)
+        or (_draws(first) and _draws(second))
+        or (_overlap(_mentioned(first), _written(second)) or _overlap(_mentioned(second), _written(first)))
     )
+
+
+def _draws(statement: ast.stmt) -> bool:
+    return any(called(node) in RANDOM for node in nodes_of(ast.Call, statement))
+
+
+def may_change(earlier: ast.stmt, value: ast.expr) -> bool:
+    """Tell whether a statement may change what an expression reads.
+
+    A call of an unknown function may change its arguments, and all attributes.
+    """
+    if reads(value) & binds(earlier) or _overlap(_mentioned(value), _written(earlier)):
+        return True
+    unknown = [node for node in nodes_of(ast.Call, earlier) if not _is_known(node)]
+    has_attribute = any(
+        isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store) for node in _attributes(value)
+    )
+    return any(has_attribute or reads(node) & reads(value) for node in unknown)
+
+
+def may_change_in_place(later: ast.stmt, value: ast.expr) -> bool:
+    """Tell whether a statement may change the object of a variable, and not only bind the variable anew."""
+    own = reads(value)
+    is_augmented = isinstance(later, ast.AugAssign) and bool(names(later.target) & own)
+    return is_augmented or _overlap(_mentioned(value), _written(later))
+
+
+def _attributes(value: ast.expr) -> Iterator[ast.Attribute]:
+    """Yield the attributes of a value that are not methods or names of modules."""
+    functions = {node.func for node in nodes_of(ast.Call, value)}
+    return (node for node in nodes_of(ast.Attribute, value) if node not in functions)
+
+
+def _is_known(call: ast.Call) -> bool:
+    """Tell whether a call certainly changes no tensor and no attribute."""
+    return called(call) in _READING or not _does_something(call)
+
+
+def _does_something(call: ast.Call) -> bool:
+    """Tell whether a call may do more than return a value."""
+    return called(call) not in _QUIET and not is_pure(ast.Call(call.func, [], []))
 
 
 def _written(statement: ast.stmt) -> set[str]:
@@ -98,7 +181,7 @@ def _written(statement: ast.stmt) -> set[str]:
     return found - {""}
 
 
-def _mentioned(statement: ast.stmt) -> set[str]:
+def _mentioned(statement: ast.AST) -> set[str]:
     return {_path(node) for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute))} - {""}
 
 
@@ -114,13 +197,10 @@ def _overlap(mentioned: set[str], written: set[str]) -> bool:
 
 
 def has_effects(statement: ast.stmt) -> bool:
-    """Tell whether a statement changes more than variables of its function."""
-    calls = (node for node in nodes_of(ast.Call, statement))
-    return bool(_written(statement)) or any(
-        called(node).endswith("_")
-        or called(node) == "backward"
-        or (isinstance(statement, ast.Expr) and called(node) not in _QUIET)
-        for node in calls
+    """Tell whether a statement may do more than bind variables, such as change a buffer or an argument."""
+    calls = nodes_of(ast.Call, statement)
+    return (
+        bool(_written(statement)) or isinstance(statement, ast.AugAssign) or any(map(_does_something, calls))
     )
 
 

@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...workspace.syntax import called, free, nodes_of
+from ...workspace.syntax import SCOPES, called, dotted, free, nodes_of, positional
 from ..rules.expressions import is_pure
 from ..rules.syntax import Function, ParsedFile, parameters, unused
 from .dependencies import (
@@ -17,6 +17,8 @@ from .dependencies import (
     in_order,
     jumps,
     leaves,
+    may_change,
+    may_change_in_place,
     needs,
     operations,
     reads,
@@ -79,11 +81,13 @@ def parted(
 
 def _blocks_around(code: ParsedFile, function: Function, wanted: ast.stmt) -> Iterator[list[ast.stmt]]:
     """Yield the blocks around a statement that may have a compiled part, the outermost first."""
-    around = []
+    around: list[list[ast.stmt]] = []
     for item in code.around(wanted):
         if item is function:
             break
-        if isinstance(item, (ast.For, ast.While, ast.With)):
+        if isinstance(item, ast.Try):
+            around.clear()  # what a loop has bound would be lost with an error
+        elif isinstance(item, (ast.For, ast.While, ast.With)):
             around.append(item.body)
     yield body_of(function)
     yield from reversed(around)
@@ -133,8 +137,10 @@ class _Partition:
         if head & tail or not self._is_worth_it(head | tail) or any(map(jumps, inner)):
             return None
         is_loop = isinstance(self.code.parent(block[0]), (ast.For, ast.While))
-        if not self._is_whole and returns(inner if is_loop else inner[:-1]):
+        if (tail or not self._is_whole) and returns(inner if is_loop else _inside(inner)):
             return None
+        if is_loop and any(isinstance(node, SCOPES) for item in inner for node in ast.walk(item)):
+            return None  # a function of an earlier turn would read the variables of that turn
         return self._finished(head, inner, tail)
 
     @property
@@ -197,9 +203,16 @@ class _Partition:
             later = self.block[self.block.index(item) + 1 :]
             if item not in moved and isinstance(item, ast.AugAssign) and isinstance(item.value, ast.Constant):
                 rest = [other for other in later if other not in moved | found]
-                if isinstance(item.target, ast.Name) and not any(conflict(item, other) for other in rest):
+                if self._is_counter(item.target) and not any(conflict(item, other) for other in rest):
                     found.add(item)
         return found
+
+    def _is_counter(self, target: ast.expr) -> bool:
+        """Tell whether a variable begins as an integer."""
+        return isinstance(target, ast.Name) and any(
+            isinstance(item.value, ast.Constant) and [dotted(one) for one in item.targets] == [target.id]
+            for item in nodes_of(ast.Assign, self.function)
+        )
 
     # -- statements before the compiled part -------------------------------------------------------
 
@@ -226,7 +239,11 @@ class _Partition:
         moved = self._closed({statement})
         first = min(map(self.block.index, moved))
         stay = [item for item in self.block[first:] if item not in moved]
-        if returns(stay[:-1]) or returns(self.block[:first]) or any(map(jumps, [*stay, *self.block[:first]])):
+        if (
+            returns(_inside(stay))
+            or returns(self.block[:first])
+            or any(map(jumps, [*stay, *self.block[:first]]))
+        ):
             return None
         if any(map(leaves, moved)) and (any(map(has_effects, stay)) or (stay and any(map(jumps, moved)))):
             return None
@@ -256,15 +273,16 @@ class _Partition:
         for item in after:
             later = [other for other in inner if block.index(other) > block.index(item)]
             rebound = set[str]().union(*map(binds, later))
-            values[item] = tuple(self._values(item, rebound, of_tail, of_inner))
+            between = after[: after.index(item)]
+            values[item] = tuple(self._values(item, later, between, of_inner))
             read = self._read(item, values[item])
-            if (read - of_tail) & rebound or binds(item) & set().union(*map(free, later), rebound):
+            if read & rebound or binds(item) & set().union(*map(free, later), rebound):
                 return None
             if any(conflict(other, item, names=False) for other in later):
                 return None
-            needed |= (read - of_tail) & of_inner
+            needed |= read & of_inner
             crossed |= dict.fromkeys(later)
-            of_tail |= binds(item, surely=True)
+            of_tail |= binds(item)
         for item in head:
             crossed |= dict.fromkeys(other for other in inner if block.index(other) < block.index(item))
         new = [value for item in after for value in values[item]]
@@ -285,7 +303,7 @@ class _Partition:
             tuple(self._sorted(given)),
             tuple(dict.fromkeys(results)),
             values,
-            tuple(item for item in block if item in crossed and not isinstance(item, ast.Return)),
+            tuple(item for item in block if item in crossed and (has_effects(item) or operations(item))),
         )
 
     def _read(self, statement: ast.stmt, values: Sequence[MovedValue]) -> set[str]:
@@ -321,28 +339,39 @@ class _Partition:
         return [name for name in dict.fromkeys(known) if name in set(names)]
 
     def _values(
-        self, statement: ast.stmt, rebound: set[str], of_tail: set[str], of_inner: set[str]
+        self, statement: ast.stmt, later: Sequence[ast.stmt], after: Sequence[ast.stmt], of_inner: set[str]
     ) -> Iterator[MovedValue]:
         """Yield the values of a statement that the compiled part can compute.
 
-        These are tensors that the statement converts to numbers, and conditions on tensors.
+        These are tensors that the statement converts to numbers, and conditions on tensors. ``later`` are the
+        statements of the part that follow, ``after`` those that now run between the part and the statement.
         """
+        rebound = set[str]().union(*map(binds, later))
         for node in converted(statement):
-            read = reads(node)
-            is_tensor = read & {*of_inner, *parameters(self.function)}
-            if read & of_tail or not is_tensor or not is_pure(node):
+            is_tensor = reads(node) & {*of_inner, *parameters(self.function)}
+            is_free = not any(leaves(item) or may_change(item, node) for item in after)
+            if not is_tensor or not is_free or not is_pure(node) or not is_always(self.code, node, statement):
                 continue
             is_plain = isinstance(node, (ast.Name, ast.Attribute))
-            if (is_plain or not is_always(self.code, node, statement)) and not read & rebound:
+            if is_plain and (
+                not reads(node) & rebound or any(may_change_in_place(item, node) for item in later)
+            ):
                 continue
             name = unused(name_of(node), lambda text: self.code.mentions(text) or text in self.used)
             self.used.append(name)
             yield MovedValue(node, name)
 
 
+def _inside(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
+    """Return statements without a ``return`` at their end."""
+    return statements[:-1] if statements and isinstance(statements[-1], ast.Return) else statements
+
+
 def _can_be_divided(code: ParsedFile, function: Function) -> bool:
     barred = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Delete)
     if isinstance(function, ast.AsyncFunctionDef) or not code.is_first(function):
+        return False
+    if isinstance(code.parent(function), ast.ClassDef) and not positional(function):
         return False
     return not any(isinstance(node, barred) for node in ast.walk(function)) and not any(
         called(node) in ("locals", "vars") and not node.args for node in nodes_of(ast.Call, function)

@@ -38,6 +38,9 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     if found is None or own is None:
         return
     code, function, site = found
+    part = part_name(function.name)
+    if any(part in source.text for source in context.files.values() if source is not None):
+        return  # a subclass may have a part of its own
     every = list(_breaks(function, code.source.filename, context))
     computing = _computing(function, [own, *every], code.source.filename, context)
     for breaks in ([own, *every], [own]):
@@ -54,7 +57,8 @@ def _fix(parts: FunctionParts, site: CompileSite, edit: Edit) -> Fix:
         rows = sorted({first_row(item) for item in parts.crossed})
         lines = f"line {rows[0]}" if len(rows) == 1 else f"lines {rows[0]} to {rows[-1]}"
         sentences.append(
-            f"These no longer run in turn with {lines}, which matters if an error is raised there."
+            f"These no longer run in turn with {lines}: this matters if one of them raises an error, draws "
+            "random numbers, or changes what another reads."
         )
     is_safe = len(sentences) == 1
     return Fix(

@@ -10,7 +10,7 @@ from ...report.model import Finding
 from ...workspace.syntax import called, dotted, free, last_name, last_row, nodes_of
 from ..model import Edit, RuleContext
 from ..rules.calls import BUILTINS, is_compile
-from ..rules.syntax import Function, ParsedFile, code_of
+from ..rules.syntax import Function, ParsedFile, code_of, parameters
 
 _MODES = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 """Decorators that may stay with the function that is split."""
@@ -67,7 +67,8 @@ def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
         return None
     if decorators:
         (first, *more) = decorators
-        return CompileSite(first, f"@{code.text(first)}", (first,)) if not more else None
+        rest = code.source.line(last_row(first))[code.span(first).end_column - 1 :]
+        return CompileSite(first, f"@{code.text(first)}{rest}", (first,)) if not more else None
     calls = list(_calls_of(code, function))
     return _from_call(code, function, calls[0]) if len(calls) == 1 else None
 
@@ -124,6 +125,9 @@ def _is_module(code: ParsedFile, node: ast.expr, owner: ast.ClassDef) -> bool:
     if isinstance(node, ast.Call):
         return dotted(node.func) == owner.name
     name = dotted(node)
+    scope = code.function(node)
+    if scope is not None and name in parameters(scope):
+        return False  # it may be any module
     values = [item.value for item in code.all(ast.Assign) if any(dotted(one) == name for one in item.targets)]
     made = {called(inner) for value in values for inner in nodes_of(ast.Call, value)}
     classes = {item.name for item in code.all(ast.ClassDef)}
@@ -154,6 +158,9 @@ def _from_call(code: ParsedFile, function: Function, call: ast.Call) -> CompileS
             return None
         return CompileSite(call, decorator, edits=(code.removed(statement),), reason=reason)
     target = call.args[0]
+    is_method = isinstance(target, ast.Attribute) and target.attr == function.name
+    if isinstance(owner, ast.ClassDef) and not is_method:
+        reason += f" The module is a `{owner.name}`: `state_dict` has no `_orig_mod.` in its keys."
     targets = statement.targets if isinstance(statement, ast.Assign) and statement.value is call else []
     if [dotted(item) for item in targets] == [dotted(target)] and dotted(target):
         edit = code.removed(statement)

@@ -49,7 +49,8 @@ class _SplitFunction:
         part = self._rows(inner, self._assignments())
         compiled = [f"{self._indent}{self._site.decorator}", self._header()]
         compiled += [line.replace(self._inside, self._body, 1) for line in part]
-        compiled += [f"{self._body}return {returned}"] if returned else []
+        if returned:
+            compiled += self._around_return(last, returned)
         removed = {row for item in self._site.removed for row in range(item.lineno, last_row(item) + 1)}
         before = range(first_row(function), self._first_row)
         rest = [code.source.line(row) for row in before if row not in removed]
@@ -67,6 +68,17 @@ class _SplitFunction:
         end = last_row(function), len(code.source.line(last_row(function))) + 1
         span = Span(code.source.filename, first_row(function), 1, *end)
         return Edit(span, "\n".join([*compiled, *gap, *rest]))
+
+    def _around_return(self, last: ast.Return | None, returned: str) -> list[str]:
+        """Return the rows that return the part's result, with the comments of the function's ``return``."""
+        if last is None:
+            return [f"{self._body}return {returned}"]
+        code, block = self._code, self._parts.block
+        begin = last_row(block[block.index(last) - 1]) + 1 if last is not block[0] else self._first_row
+        above = [code.source.line(row).strip() for row in range(begin, first_row(last))]
+        comments = "".join(f"  {text}" for text in code.comments(last_row(last), last_row(last)))
+        rows = [f"{self._body}{line}" for line in above if line.startswith("#")]
+        return [*rows, f"{self._body}return {returned}{comments}"]
 
     # -- the compiled part -------------------------------------------------------------------------
 
@@ -101,7 +113,7 @@ class _SplitFunction:
             text = ", ".join(results)
             return text, text
         if not results:
-            return self._own_result(last), self._code.text(value)
+            return self._own_result(last), bracketed(self._code.argument(value))
         names = _names_of(value)
         if names is not None:
             every = ", ".join(dict.fromkeys([*names, *results]))

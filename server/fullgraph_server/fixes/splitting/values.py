@@ -72,7 +72,7 @@ def is_always(code: ParsedFile, node: ast.expr, statement: ast.stmt) -> bool:
             return False
         if isinstance(outer, ast.BoolOp) and inner is not outer and inner is not outer.values[0]:
             return False
-        if isinstance(outer, (ast.For, ast.While, ast.Try)):
+        if isinstance(outer, (ast.For, ast.While, ast.Try, ast.With)):
             return False
         if outer is statement:
             return True
