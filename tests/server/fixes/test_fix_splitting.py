@@ -40,7 +40,7 @@ def split(text: str) -> tuple[str, Fix] | None:
     own = [item for item in simple if any(word in code.source.line(item.lineno) for word in BREAKS)]
     computing = [item for item in simple if isinstance(item, SIMPLE) and item not in own and calls(item)]
     site = site_of(code, function)
-    parts = parted(code, function, own[0], own, computing)
+    parts = next(iter(parted(code, function, own[0], own, computing)), None)
     edit = split_edit(code, parts, site) if parts is not None and site is not None else None
     if edit is None or site is None:
         return None
@@ -424,6 +424,15 @@ def test_a_run_records_the_calls_of_the_function(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(builtins, "__fullgraph_watch__", watch, raising=False)
     exec(text, {})
     assert seen == [("step", "compiled_step", False)]
+
+
+def test_a_function_before_another_statement_is_recorded() -> None:
+    before = SourceFile(FILE, "def make():\n    def step(x):\n        return x\n    return step\n")
+    part = "    def compiled_step(x):\n        return x\n\n"
+    after = before.text.replace("def make():\n", f"def make():\n{part}")
+    text = with_watches(before, after)
+    assert text.endswith("(step, compiled_step, False); return step\n")
+    ast.parse(text)
 
 
 @pytest.mark.parametrize(("decorator", "is_method"), [("    @torch.compile\n", False), ("", True)])

@@ -64,19 +64,19 @@ def parted(
     wanted: ast.stmt,
     breaks: Iterable[ast.stmt],
     computing: Iterable[ast.stmt],
-) -> FunctionParts | None:
-    """Divide a function so that a statement is outside of its compiled part; ``None`` if impossible.
+) -> list[FunctionParts]:
+    """Divide a function so that a statement is outside of its compiled part, in all possible ways.
 
-    The part is made of the body of the function, or of a loop or context manager around the statement: where
-    most of the computation stays compiled. The other statements ``breaks`` are moved, too, if possible.
-    ``computing`` are the simple statements that compute on tensors in a graph.
+    The part is made of the body of the function, or of a loop or context manager around the statement. The
+    first way leaves most of the computation compiled. The other statements ``breaks`` are moved, too, if
+    possible. ``computing`` are the simple statements that compute on tensors in a graph.
     """
     if not _can_be_divided(code, function):
-        return None
+        return []
     given = code, function, wanted, frozenset(breaks), frozenset(computing)
     partitions = [_Partition(*given, tuple(block)) for block in _blocks_around(code, function, wanted)]
     found = [(item.kept(parts), parts) for item in partitions if (parts := item.parts()) is not None]
-    return max(found, key=lambda item: item[0])[1] if found else None
+    return [parts for _, parts in sorted(found, key=lambda item: -item[0])]
 
 
 def _blocks_around(code: ParsedFile, function: Function, wanted: ast.stmt) -> Iterator[list[ast.stmt]]:
@@ -162,21 +162,28 @@ class _Partition:
             isinstance(node.value, str) and "\n" in node.value for node in strings
         )
 
-    def _kept(self, moved: set[ast.stmt]) -> int:
-        """Return the number of operations that stay in the compiled part."""
-        return sum(self._weight(item) for item in self.computing if self._owner(item) not in (None, *moved))
+    def _kept(self, moved: set[ast.stmt], turns: int = _TURNS) -> int:
+        """Return the number of operations that stay in the compiled part; each loop has some turns."""
+        kept = (item for item in self.computing if self._owner(item) not in (None, *moved))
+        return sum(self._weight(item, turns) for item in kept)
 
-    def _weight(self, statement: ast.stmt) -> int:
-        """Return the number of operations of a statement; those in a loop run several times."""
+    def _weight(self, statement: ast.stmt, turns: int) -> int:
+        """Return the number of operations of a statement, and of the functions of the file that it calls."""
         loops = (item for item in self.code.around(statement) if isinstance(item, (ast.For, ast.While)))
         depth = sum(self._within(item, self.function) for item in loops)
-        return operations(statement) * int(_TURNS**depth)
+        names = {called(node) for node in nodes_of(ast.Call, statement)}
+        callees = (item for item in self.code.functions() if item.name in names and item is not self.function)
+        inside = sum(operations(item) for callee in callees for item in callee.body)
+        return (operations(statement) + inside) * int(turns**depth)
 
     def _is_worth_it(self, moved: set[ast.stmt]) -> bool:
-        """Tell whether most of the computation stays in the compiled part."""
-        kept = self._kept(moved)
-        every = sum(self._weight(item) for item in self.computing if item not in self.breaks)
-        return kept > 0 and (every - kept) * 2 <= kept
+        """Tell whether most of the computation stays in the compiled part, by the text or in a run."""
+        for turns in (1, _TURNS):
+            kept = self._kept(moved, turns)
+            every = sum(self._weight(item, turns) for item in self.computing if item not in self.breaks)
+            if kept > 0 and (every - kept) * 2 <= kept:
+                return True
+        return False
 
     def _owner(self, inner: ast.stmt) -> ast.stmt | None:
         """Return the statement of the block that contains a statement."""

@@ -17,6 +17,8 @@ from .sites import CompileSite, compiled_function, function_at, places_of
 from .source import split_edit
 from .watching import part_name
 
+_MOST_WAYS = 2
+"""The most ways to split a function that are tried for one set of statements."""
 _SPLIT = Fix(
     "split-function",
     "Compile only the part of `{function}` that computes",
@@ -44,10 +46,9 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     every = list(_breaks(function, code.source.filename, context))
     computing = _computing(function, [own, *every], code.source.filename, context)
     for breaks in ([own, *every], [own]):
-        parts = parted(code, function, own, breaks, computing)
-        edit = split_edit(code, parts, site) if parts is not None else None
-        if parts is not None and edit is not None:
-            yield _fix(parts, site, edit)
+        for parts in parted(code, function, own, breaks, computing)[:_MOST_WAYS]:
+            if edit := split_edit(code, parts, site):
+                yield _fix(parts, site, edit)
 
 
 def _fix(parts: FunctionParts, site: CompileSite, edit: Edit) -> Fix:

@@ -2,8 +2,8 @@
 
 A run records the calls of compiled functions. After a split only a part of the function is compiled, but the
 results to compare are those of the function. So the text of such a run has a line after the function that
-passes it to the recorder (``compiler/fullgraph_compiler/verify/recording.py``). The line takes the place of
-the blank line there, so that all other lines keep their numbers.
+passes it to the recorder (``compiler/fullgraph_compiler/verify/recording.py``). It takes the place of the
+blank line there, or stands before the statement in the next line, so that all other lines keep their numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from fullgraph_compiler.facts import WATCHER
 
 from ...workspace.source import SourceFile
 from ...workspace.syntax import blocks, last_row
-from ..rules.syntax import Function, code_of
+from ..rules.syntax import Function, code_of, is_simple
 from .sites import compiles
 
 _PREFIX = "compiled_"
@@ -25,6 +25,10 @@ _WATCH = f'getattr(__import__("builtins"), "{WATCHER}", lambda function, *_: fun
 def part_name(name: str) -> str:
     """Return the name of the compiled part of a function: ``compiled_step`` for ``step``."""
     return f"{_PREFIX}{name.lstrip('_')}" if not name.startswith("__") else f"{_PREFIX}{name.strip('_')}"
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip())]
 
 
 def with_watches(before: SourceFile | None, text: str) -> str:
@@ -50,4 +54,6 @@ def with_watches(before: SourceFile | None, text: str) -> str:
                     lines.append(line)
                 elif not lines[row].strip():
                     lines[row] = line
+                elif is_simple(lines[row].strip()) and code.indentation(function) == _indentation(lines[row]):
+                    lines[row] = f"{line}; {lines[row].strip()}"
     return "\n".join(lines)
