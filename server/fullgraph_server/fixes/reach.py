@@ -22,7 +22,7 @@ from .effects.reading import FunctionEffects, effects_of
 from .model import Fix
 from .rules.calls import is_compile, root_of
 from .rules.syntax import Function, ParsedFile, code_of, parameters
-from .splitting.watching import part_name
+from .splitting.watching import part_of
 
 _Node = TypeVar("_Node", bound=ast.AST)
 _SETTING = "The setting applies to the whole process: functions of other files are compiled with it, too."
@@ -96,10 +96,9 @@ class _FileChange:
 
     def _of_part(self, old: Function, new: Function) -> list[str]:
         """Return the decorator that compiles a new part of a function instead of the function."""
-        name = part_name(new.name)
-        is_known = any(item.name == name for item in self.before.functions())
-        part = next((item for item in self.after.functions() if item.name == name), None)
-        compiling = _decorators(part) if part is not None and not is_known else []
+        known = {item.name for item in self.before.functions()}
+        part = part_of(new, self.after.block(new), known)
+        compiling = _decorators(part) if part is not None else []
         return [item for item in compiling if item not in _decorators(new) and item in _decorators(old)]
 
     # -- what is added -----------------------------------------------------------------------------

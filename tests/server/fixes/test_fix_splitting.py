@@ -41,7 +41,11 @@ def split(text: str) -> tuple[str, Fix] | None:
     computing = [item for item in simple if isinstance(item, SIMPLE) and item not in own and calls(item)]
     site = site_of(code, function)
     parts = next(iter(parted(code, function, own[0], own, computing)), None)
-    edit = split_edit(code, parts, site) if parts is not None and site is not None else None
+    edit = (
+        split_edit(code, parts, site, part_name(function.name, code.mentions))
+        if parts is not None and site is not None
+        else None
+    )
     if edit is None or site is None:
         return None
     fix = judged(Fix("split-function", "", "It.", "safe", "", (edit, *site.edits)), {FILE: source})
@@ -429,7 +433,9 @@ def test_a_run_records_the_calls_of_the_function(monkeypatch: pytest.MonkeyPatch
 def test_a_function_before_another_statement_is_recorded() -> None:
     before = SourceFile(FILE, "def make():\n    def step(x):\n        return x\n    return step\n")
     part = "    def compiled_step(x):\n        return x\n\n"
-    after = before.text.replace("def make():\n", f"def make():\n{part}")
+    after = before.text.replace("def make():\n", f"def make():\n{part}").replace(
+        "n x\n    r", "n compiled_step(x)\n    r"
+    )
     text = with_watches(before, after)
     assert text.endswith("(step, compiled_step, False); return step\n")
     ast.parse(text)
@@ -438,7 +444,8 @@ def test_a_function_before_another_statement_is_recorded() -> None:
 @pytest.mark.parametrize(("decorator", "is_method"), [("    @torch.compile\n", False), ("", True)])
 def test_a_method_is_recorded_as_it_was_compiled(decorator: str, is_method: bool) -> None:
     before = SourceFile(FILE, f"class A:\n{decorator}    def step(self):\n        pass\n")
-    after = "class A:\n    def compiled_step(self):\n        pass\n\n    def step(self):\n        pass\n"
+    part = "    def compiled_step(self):\n        pass\n\n"
+    after = f"class A:\n{part}    def step(self):\n        self.compiled_step()\n"
     assert with_watches(before, after).endswith(f"(step, compiled_step, {is_method})")
 
 
@@ -446,5 +453,6 @@ def test_only_functions_that_an_edit_splits_are_recorded() -> None:
     assert with_watches(SourceFile(FILE, AFTER), AFTER) == AFTER
     assert with_watches(None, AFTER) == AFTER
     assert with_watches(SourceFile(FILE, BEFORE), BEFORE) == BEFORE
-    assert part_name("_step") == "compiled_step"
-    assert part_name("__call__") == "compiled_call"
+    assert part_name("_step", lambda _: False) == "compiled_step"
+    assert part_name("__call__", lambda _: False) == "compiled_call"
+    assert part_name("step", AFTER.__contains__) == "compiled_step_2"

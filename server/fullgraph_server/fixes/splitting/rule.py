@@ -40,20 +40,20 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     if found is None or own is None:
         return
     code, function, site = found
-    part = part_name(function.name)
-    if any(part in source.text for source in context.files.values() if source is not None):
-        return  # a subclass may have a part of its own
+    # A subclass in another file may have a part, too.
+    texts = [source.text for source in context.files.values() if source is not None]
+    name = part_name(function.name, lambda wanted: any(wanted in text for text in texts))
     every = list(_breaks(function, code.source.filename, context))
     computing = _computing(function, [own, *every], code.source.filename, context)
     for breaks in ([own, *every], [own]):
         for parts in parted(code, function, own, breaks, computing)[:_MOST_WAYS]:
-            if edit := split_edit(code, parts, site):
-                yield _fix(parts, site, edit)
+            if edit := split_edit(code, parts, site, name):
+                yield _fix(parts, site, edit, name)
 
 
-def _fix(parts: FunctionParts, site: CompileSite, edit: Edit) -> Fix:
+def _fix(parts: FunctionParts, site: CompileSite, edit: Edit, part: str) -> Fix:
     name = parts.function.name
-    sentences = [_SPLIT.change.format(function=name, part=part_name(name)), *filter(None, [site.reason])]
+    sentences = [_SPLIT.change.format(function=name, part=part), *filter(None, [site.reason])]
     if parts.crossed:
         rows = sorted({first_row(item) for item in parts.crossed})
         lines = f"line {rows[0]}" if len(rows) == 1 else f"lines {rows[0]} to {rows[-1]}"

@@ -13,25 +13,27 @@ from ..rules.syntax import Function, ParsedFile, bracketed, unused
 from .dependencies import returns
 from .partition import FunctionParts
 from .sites import CompileSite
-from .watching import part_name
 
 
-def split_edit(code: ParsedFile, parts: FunctionParts, site: CompileSite) -> Edit | None:
-    """Return the edit that replaces a function by its compiled part and the rest; ``None`` if impossible."""
+def split_edit(code: ParsedFile, parts: FunctionParts, site: CompileSite, name: str) -> Edit | None:
+    """Return the edit that replaces a function by its compiled part and the rest; ``None`` if impossible.
+
+    ``name`` is that of the part.
+    """
     function = parts.function
     if last_row(function.body[0]) == function.lineno or not code.is_first(function):
         return None
-    return _SplitFunction(code, parts, site).edit()
+    return _SplitFunction(code, parts, site, name).edit()
 
 
 class _SplitFunction:
-    def __init__(self, code: ParsedFile, parts: FunctionParts, site: CompileSite) -> None:
+    def __init__(self, code: ParsedFile, parts: FunctionParts, site: CompileSite, name: str) -> None:
         self._code, self._parts, self._site = code, parts, site
         self._function: Function = parts.function
         self._indent = code.indentation(parts.function)
         self._body = code.indentation(parts.function.body[0])
         self._inside = code.indentation(parts.block[0])
-        self._name = part_name(parts.function.name)
+        self._name = name
         self._is_method = isinstance(code.parent(parts.function), ast.ClassDef)
         around = code.parent(parts.block[0])
         assert isinstance(around, (Function, ast.For, ast.While, ast.With))
@@ -39,10 +41,8 @@ class _SplitFunction:
         self._first_row = (last_row(docstring) if docstring else _header_end(code, around)) + 1
         """The first row of the block, or of the comments above it."""
 
-    def edit(self) -> Edit | None:
+    def edit(self) -> Edit:
         code, function, block = self._code, self._function, self._parts.block
-        if code.mentions(self._name):
-            return None
         last = _return_at_end(self._parts.inner)
         result, returned = self._returned(last)
         inner = [item for item in self._parts.inner if item is not last]

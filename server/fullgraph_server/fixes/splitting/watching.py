@@ -9,12 +9,13 @@ blank line there, or stands before the statement in the next line, so that all o
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Container, Iterable
 
 from fullgraph_compiler.facts import WATCHER
 
 from ...workspace.source import SourceFile
-from ...workspace.syntax import blocks, last_row
-from ..rules.syntax import Function, code_of, is_simple
+from ...workspace.syntax import blocks, called, last_row, nodes_of
+from ..rules.syntax import Function, code_of, is_simple, unused
 from .sites import compiles
 
 _PREFIX = "compiled_"
@@ -22,9 +23,20 @@ _WATCH = f'getattr(__import__("builtins"), "{WATCHER}", lambda function, *_: fun
 """The recorder; in other processes of a program, which have none, a function that returns the function."""
 
 
-def part_name(name: str) -> str:
-    """Return the name of the compiled part of a function: ``compiled_step`` for ``step``."""
-    return f"{_PREFIX}{name.lstrip('_')}" if not name.startswith("__") else f"{_PREFIX}{name.strip('_')}"
+def part_name(name: str, is_used: Callable[[str], bool]) -> str:
+    """Return a name for the compiled part of a function: ``compiled_step`` for ``step``."""
+    return unused(f"{_PREFIX}{name.strip('_')}", is_used)
+
+
+def part_of(function: Function, block: Iterable[ast.stmt], known: Container[str]) -> Function | None:
+    """Return the compiled part of a function: a new function beside it that it calls.
+
+    ``known`` are the names of the functions before the edit.
+    """
+    names = {called(node) for node in nodes_of(ast.Call, function)}
+    parts = (item for item in block if isinstance(item, Function) and item.name in names)
+    prefix = f"{_PREFIX}{function.name.strip('_')}"
+    return next((item for item in parts if item.name.startswith(prefix) and item.name not in known), None)
 
 
 def _indentation(line: str) -> str:
@@ -42,14 +54,12 @@ def with_watches(before: SourceFile | None, text: str) -> str:
     lines = text.split("\n")
     for node in ast.walk(code.tree):
         for block in blocks(node):
-            functions = {item.name: item for item in block if isinstance(item, Function)}
-            for name, function in functions.items():
-                part = part_name(name)
-                row = last_row(function)
-                if part not in functions or part in known:
+            for function in (item for item in block if isinstance(item, Function)):
+                part, name, row = part_of(function, block, known), function.name, last_row(function)
+                if part is None:
                     continue
                 is_method = isinstance(node, ast.ClassDef) and name not in decorated
-                line = f"{code.indentation(function)}{name} = {_WATCH}({name}, {part}, {is_method})"
+                line = f"{code.indentation(function)}{name} = {_WATCH}({name}, {part.name}, {is_method})"
                 if row == len(lines):
                     lines.append(line)
                 elif not lines[row].strip():
