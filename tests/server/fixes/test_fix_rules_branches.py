@@ -164,6 +164,19 @@ def test_a_divisor_that_the_condition_rules_out_is_one() -> None:
     assert any("torch.where(peak > 0, x / torch.where(peak > 0, peak, 1), x)" in item for item in lines)
 
 
+def test_a_long_choice_has_one_argument_per_line() -> None:
+    value = " + ".join(f"x.clamp(min={number}).square().mean()" for number in range(4))
+    text = (
+        HEAD
+        + f"def f(x):\n    if x.sum() > 0:\n        y = {value}\n    else:\n        y = x\n    return y\n"
+    )
+    got = results(text, "x.sum() > 0", "GB0170")["where"]
+    assert (
+        f"    y = torch.where(\n        x.sum() > 0,\n        {value},\n        x,\n    )\n    return y\n"
+        in got
+    )
+
+
 def test_a_message_with_values_is_written_without() -> None:
     text = HEAD + 'def f(x):\n    assert x.isfinite().all(), f"bad values: {x.norm()}"\n    return x\n'
     got = results(text, "x.isfinite().all()", "GB0170")

@@ -108,6 +108,16 @@ def condition(code: ParsedFile, node: ast.expr) -> str:
     return f"{code.operand(inner, without_conversions(code, inner))} != 0"
 
 
+def wrapped(line: str, width: int) -> list[str]:
+    """Return a statement of one line, or, if the line is too long and a call, a line for each argument."""
+    body = ast.parse(line).body if len(line) > width and "\n" not in line else []
+    call = getattr(body[0], "value", None) if len(body) == 1 else None
+    if not isinstance(call, ast.Call) or not call.args or call.keywords or call.end_col_offset != len(line):
+        return [line]
+    arguments = [f"    {ast.get_source_segment(line, item)}," for item in call.args]
+    return [f"{line[: call.func.end_col_offset]}(", *arguments, ")"]
+
+
 def beside(text: str) -> str:
     """Return an expression as an operand, in parentheses if needed.
 
