@@ -329,6 +329,18 @@ def test_a_result_of_several_lines_stays_one_expression() -> None:
     assert "    return (x.sin()\n            + x.cos())\n\n\ndef step" in found[0]
 
 
+def test_many_variables_have_a_line_each() -> None:
+    names = [f"quite_a_long_name_{number}" for number in range(5)]
+    found = split(
+        f"@torch.compile\ndef step({', '.join(names)}):\n"
+        f"    y = max({', '.join(names)})\n    print(y)\n    return y\n"
+    )
+    assert found is not None
+    lines = "".join(f"    {name},\n" for name in names)
+    assert f"def compiled_step(\n{lines}):\n" in found[0]
+    assert f"    y = compiled_step(\n{lines.replace('    ', '        ')}    )\n    print(y)\n" in found[0]
+
+
 def test_what_runs_in_another_order_makes_it_unsafe() -> None:
     found = split("@torch.compile\ndef step(x, y):\n    z = x.sin()\n    print(z)\n    return z.exp() / y\n")
     assert found is not None

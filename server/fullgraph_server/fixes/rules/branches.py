@@ -10,13 +10,11 @@ from dataclasses import dataclass, replace
 from ...workspace.syntax import called, dotted, free, last_row, names, nodes_of
 from ..model import Edit, Fix
 from .arms import BranchArm, chosen, is_no_tensor, predicated, read_arm
-from .expressions import beside, condition, is_pure, may_run_always, may_run_twice, plain, wrapped
+from .expressions import WIDTH, beside, condition, is_pure, may_run_always, may_run_twice, plain, wrapped
 from .offering import INDEX, node_rule, quoted
 from .printing import is_output
 from .syntax import ParsedFile, bracketed
 
-_WIDTH = 100
-"""The longest new line, in columns; longer calls are written with one argument per line."""
 _WHERE = Fix(
     "where",
     "Choose with `torch.where`",
@@ -390,7 +388,7 @@ def _replaced(
     if guards:
         asked = " and ".join(_asked(code, guard) for guard in guards)
         head, indent = f"{head}if {asked}:\n{indent}{unit}", indent + unit
-    written = [*kept, *(row for line in lines for row in wrapped(line, _WIDTH - len(indent)))]
+    written = [*kept, *(row for line in lines for row in wrapped(line, WIDTH - len(indent)))]
     span = replace(code.span(owner), end_row=end_row, end_column=code.span(last).end_column)
     edit = Edit(span, head + code.of_torch(f"\n{indent}".join(written)))
     return (edit, *code.importing_torch())

@@ -43,6 +43,10 @@ _BOOLEAN = frozenset(
 )  # fmt: skip
 
 
+WIDTH = 100
+"""The longest new line, in columns; longer calls are written with one argument per line."""
+
+
 def is_pure(node: ast.AST) -> bool:
     """Tell whether a node may be evaluated any number of times.
 

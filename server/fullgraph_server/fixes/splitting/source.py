@@ -9,6 +9,7 @@ from contextlib import suppress
 from ...workspace.positions import Span
 from ...workspace.syntax import first_row, last_row, positional
 from ..model import Edit
+from ..rules.expressions import WIDTH, wrapped
 from ..rules.syntax import Function, ParsedFile, bracketed, unused
 from .dependencies import returns
 from .partition import FunctionParts
@@ -47,7 +48,7 @@ class _SplitFunction:
         result, returned = self._returned(last)
         inner = [item for item in self._parts.inner if item is not last]
         part = self._rows(inner, self._assignments())
-        compiled = [f"{self._indent}{self._site.decorator}", self._header()]
+        compiled = [f"{self._indent}{self._site.decorator}", *self._header()]
         compiled += [line.replace(self._inside, self._body, 1) for line in part]
         if returned:
             compiled += self._around_return(last, returned)
@@ -57,9 +58,9 @@ class _SplitFunction:
         rest += self._rows(self._parts.head)
         call = f"{self._owner()}{self._name}({self._arguments()})"
         if not self._parts.tail and (last is not None or returns(inner)):
-            rest.append(f"{self._inside}return {call}")
+            rest += self._wrapped(f"return {call}")
         else:
-            rest.append(f"{self._inside}{result} = {call}" if result else f"{self._inside}{call}")
+            rest += self._wrapped(f"{result} = {call}" if result else call)
             rest += self._rows(self._parts.tail, replaced=True)
             own = self._own_result(last)
             rest += [f"{self._inside}return {own}"] if own else []
@@ -68,6 +69,9 @@ class _SplitFunction:
         end = last_row(function), len(code.source.line(last_row(function))) + 1
         span = Span(code.source.filename, first_row(function), 1, *end)
         return Edit(span, "\n".join([*compiled, *gap, *rest]))
+
+    def _wrapped(self, line: str) -> list[str]:
+        return [f"{self._inside}{row}" for row in wrapped(line, WIDTH - len(self._inside))]
 
     def _around_return(self, last: ast.Return | None, returned: str) -> list[str]:
         """Return the rows that return the part's result, with the comments of the function's ``return``."""
@@ -82,8 +86,8 @@ class _SplitFunction:
 
     # -- the compiled part -------------------------------------------------------------------------
 
-    def _header(self) -> str:
-        """Return the line that begins the definition of the compiled part."""
+    def _header(self) -> list[str]:
+        """Return the lines that begin the definition of the compiled part."""
         arguments = self._function.args
         annotations = {
             item.arg: item.annotation
@@ -95,7 +99,14 @@ class _SplitFunction:
             note = annotations.get(name)
             if name not in written:
                 written.append(f"{name}: {self._code.text(note)}" if note is not None else name)
-        return f"{self._indent}def {self._name}({', '.join(written)}):"
+        line = f"{self._indent}def {self._name}({', '.join(written)}):"
+        if len(line) <= WIDTH:
+            return [line]
+        return [
+            f"{self._indent}def {self._name}(",
+            *(f"{self._body}{item}," for item in written),
+            f"{self._indent}):",
+        ]
 
     def _assignments(self) -> dict[ast.stmt, list[str]]:
         """Return the lines that compute values for the moved statements, in place of the statements."""
