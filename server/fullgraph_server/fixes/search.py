@@ -40,7 +40,8 @@ class FindingTries:
     def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> CandidateVerdict | None:
         """Return the first verified candidate; ``None`` if none.
 
-        A safe one is preferred, then one that changes the user's lines and no setting of torch.
+        A safe one is preferred, then one that changes the user's lines and no setting of torch, then one that
+        keeps the form of all values.
         """
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=_rank, default=None)
@@ -136,8 +137,9 @@ async def try_finding(
     return FindingTries(finding, tuple(tries), refused)
 
 
-def _rank(item: CandidateVerdict) -> tuple[bool, bool]:
-    return item.fix.safety != "safe", item.fix.is_setting
+def _rank(item: CandidateVerdict) -> tuple[bool, bool, bool]:
+    """Return a sort key: safe edits first, then those of lines, then those that keep the form of values."""
+    return item.fix.safety != "safe", item.fix.is_setting, bool(item.verdict.noticed)
 
 
 def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:

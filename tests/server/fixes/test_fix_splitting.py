@@ -19,7 +19,7 @@ from fullgraph_server.fixes.splitting.watching import part_name, with_watches
 from fullgraph_server.workspace.source import SourceFile
 
 HEAD = "import time\n\nimport torch\n\nhistory = []\n\n\n"
-SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return, ast.Raise)
+SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
 BREAKS = (".item()", "print(", "perf_counter", "# break")
 
 

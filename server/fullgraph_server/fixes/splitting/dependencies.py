@@ -164,6 +164,11 @@ def _is_known(call: ast.Call) -> bool:
     return called(call) in _READING or not _does_something(call)
 
 
+def is_unknown(call: ast.Call) -> bool:
+    """Tell whether it is not known what a call does."""
+    return not (_is_known(call) or is_changing(call))
+
+
 def _does_something(call: ast.Call) -> bool:
     """Tell whether a call may do more than return a value."""
     return called(call) not in _QUIET and not is_pure(ast.Call(call.func, [], []))

@@ -15,6 +15,7 @@ from .dependencies import (
     first_reads,
     has_effects,
     in_order,
+    is_unknown,
     jumps,
     leaves,
     may_change,
@@ -28,6 +29,8 @@ from .values import MovedValue, converted, is_always, name_of
 
 _TURNS = 4
 """How often a loop is assumed to run."""
+_OF_UNKNOWN = 5
+"""How many operations a function is assumed to have whose source is not in the file, such as a module."""
 
 
 @dataclass(frozen=True)
@@ -168,13 +171,18 @@ class _Partition:
         return sum(self._weight(item, turns) for item in kept)
 
     def _weight(self, statement: ast.stmt, turns: int) -> int:
-        """Return the number of operations of a statement, and of the functions of the file that it calls."""
+        """Return the number of operations of a statement, and of the functions that it calls."""
         loops = (item for item in self.code.around(statement) if isinstance(item, (ast.For, ast.While)))
         depth = sum(self._within(item, self.function) for item in loops)
-        names = {called(node) for node in nodes_of(ast.Call, statement)}
-        callees = (item for item in self.code.functions() if item.name in names and item is not self.function)
-        inside = sum(operations(item) for callee in callees for item in callee.body)
+        inside = sum(map(self._weight_of_call, nodes_of(ast.Call, statement)))
         return (operations(statement) + inside) * int(turns**depth)
+
+    def _weight_of_call(self, call: ast.Call) -> int:
+        """Return the number of operations of a function that is not one of torch or Python."""
+        callees = [item for item in self.code.functions() if item.name == called(call) != self.function.name]
+        if callees:
+            return max(sum(map(operations, item.body)) for item in callees)
+        return _OF_UNKNOWN if is_unknown(call) else 0
 
     def _is_worth_it(self, moved: set[ast.stmt]) -> bool:
         """Tell whether most of the computation stays in the compiled part, by the text or in a run."""

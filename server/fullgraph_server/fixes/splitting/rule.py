@@ -15,7 +15,7 @@ from .dependencies import operations
 from .partition import FunctionParts, parted
 from .sites import CompileSite, compiled_function, function_at, places_of
 from .source import split_edit
-from .watching import part_name
+from .watching import part_name, part_of
 
 _MOST_WAYS = 2
 """The most ways to split a function that are tried for one set of statements."""
@@ -40,6 +40,8 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     if found is None or own is None:
         return
     code, function, site = found
+    if any(part_of(item, code.block(item), ()) is function for item in code.functions()):
+        return  # it is already the part of another function
     # A subclass in another file may have a part, too.
     texts = [source.text for source in context.files.values() if source is not None]
     name = part_name(function.name, lambda wanted: any(wanted in text for text in texts))
@@ -130,6 +132,6 @@ def _computing(
     If Dynamo skipped the whole function, return all simple statements that may compute.
     """
     rows = {row for name, row in rows_in_graphs(context.report) if name == filename}
-    simple = [item for item in _own_statements(function) if not isinstance(item, BLOCKS)]
+    simple = [item for item in _own_statements(function) if not isinstance(item, (*BLOCKS, ast.Raise))]
     found = [item for item in simple if any(covers(item, row) for row in rows)]
     return found or [item for item in simple if item not in breaks and operations(item)]
