@@ -49,7 +49,7 @@ class CompiledCall:
         return str(getattr(self.function, "__qualname__", type(self.function).__name__))
 
     @property
-    def read(self) -> Iterator[types.FunctionType]:
+    def functions(self) -> Iterator[types.FunctionType]:
         """The Python functions whose variables the call reads: the called one, and its compiled part."""
         function = getattr(self.function, "__func__", self.function)
         part = getattr(function, PART, None)
@@ -103,10 +103,7 @@ class CallWatcher:
         """Handle an exception that a call raises, if it is an ``Exception``."""
 
     def _wrap(
-        self,
-        function: Callable[..., Any],
-        compiled: Callable[..., Any],
-        options: dict[str, Any],
+        self, function: Callable[..., Any], compiled: Callable[..., Any], options: dict[str, Any]
     ) -> Callable[..., Any]:
         called = compiled if self._compiled else function
 

@@ -314,7 +314,7 @@ def modules_of(call: CompiledCall) -> Iterator[tuple[str, torch.nn.Module]]:
 def _named(call: CompiledCall) -> Iterator[tuple[str, Any]]:
     """Yield the closure variables and globals that a function names: name and value."""
     named: list[tuple[str, Callable[[], Any]]] = []
-    for function in call.read:
+    for function in call.functions:
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
         named += [(name, functools.partial(getattr, cell, "cell_contents", None)) for name, cell in cells]
         named += [

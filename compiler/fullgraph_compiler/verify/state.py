@@ -70,7 +70,7 @@ class CallState:
         for module in _modules(call):
             for item in module.modules():
                 self._keep(vars(item))
-        for function in call.read:
+        for function in call.functions:
             shared, names = function.__globals__, set(function.__code__.co_names)
             data = {name: value for name, value in shared.items() if name in names and _is_data(value)}
             self._restore.append(functools.partial(shared.update, data))

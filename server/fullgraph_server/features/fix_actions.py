@@ -254,13 +254,15 @@ def _tries(proved: TargetProof, tried: FindingTries, most: int | None) -> Iterat
     if shown:
         yield f"**No edit is verified.** {counted(len(shown), 'edit was', 'edits were')} tried:"
     if tried.refused:
-        yield f"No operator of torch: {escaped(tried.refused)}."
+        yield f"Fullgraph cannot make an operator of it: {escaped(tried.refused)}."
     items = list(shown.values())[:most]
     for item in items if most is None else ():
         yield f"**{escaped(item.fix.title)}**: {escaped(verdict_words(item.verdict, item.fix))}."
         yield _diff(_texts(proved, item.fix))
     if most is not None and items:
-        yield "\n".join(f"- {escaped(item.fix.title)}: {escaped(item.verdict.reason)}." for item in items)
+        lines = [f"- {escaped(item.fix.title)}: {escaped(item.verdict.reason)}." for item in items]
+        lines += [f"- and {len(shown) - len(items)} more"] if len(shown) > len(items) else []
+        yield "\n".join(lines)
         yield _diff(_texts(proved, items[0].fix))
 
 

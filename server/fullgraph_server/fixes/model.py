@@ -79,8 +79,8 @@ class Fix:
 
     @property
     def is_setting(self) -> bool:
-        """Whether the fix changes settings of torch, which apply to the whole process."""
-        return any("torch._dynamo.config." in edit.text for edit in self.edits)
+        """Whether the fix changes settings of torch."""
+        return any("._dynamo.config." in edit.text for edit in self.edits)
 
     @property
     def needs_whole_compiler(self) -> bool:

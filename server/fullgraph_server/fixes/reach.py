@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import TypeVar
 
 from ..workspace.source import SourceFile
-from ..workspace.syntax import SCOPES, called, dotted, imports, names, stored
+from ..workspace.syntax import COMPOUND, SCOPES, called, dotted, imports, names, stored
 from .editing import edited_texts
 from .effects.known import of_library
 from .effects.names import Files, LibraryFunction, function_here, meaning_of
@@ -52,10 +52,6 @@ def edited_code(fix: Fix, files: Files) -> Iterator[tuple[ParsedFile, ParsedFile
         before, after = code_of(files.get(filename)), code_of(SourceFile(filename, text))
         if before is not None and after is not None:
             yield before, after
-
-
-BLOCKS = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
-"""The statements that contain other statements."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +253,7 @@ def _statements(code: ParsedFile) -> Mapping[ast.stmt, str]:
 
     The text describes the syntax, and whether the statement is in a function or at module level.
     """
-    own = (item for item in code.all(ast.stmt) if not isinstance(item, BLOCKS))
+    own = (item for item in code.all(ast.stmt) if not isinstance(item, COMPOUND))
     return {item: f"{ast.dump(item)} {code.function(item) is None}" for item in own}
 
 

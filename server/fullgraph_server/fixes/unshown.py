@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..workspace.syntax import SCOPES, called, callee, dotted, nodes_of, stored
+from ..workspace.syntax import COMPOUND, SCOPES, called, callee, dotted, nodes_of, stored
 from .effects.known import PLAIN_DECORATORS, of_library
 from .effects.names import (
     Files,
@@ -27,7 +27,7 @@ from .effects.names import (
 )
 from .effects.reading import effects_of
 from .model import Fix
-from .reach import BLOCKS, edited_code, functions_by_path
+from .reach import edited_code, functions_by_path
 from .rules.calls import BUILTINS, is_compile
 from .rules.expressions import is_tensor_method
 from .rules.syntax import Function, ParsedFile, code_of, defined, parameters
@@ -171,7 +171,7 @@ class _FileVersion:
     def loaded(self) -> Iterator[ast.stmt]:
         """Yield the simple statements that run when the file is loaded."""
         for item in self.code.all(ast.stmt):
-            if not isinstance(item, BLOCKS) and self.code.function(item) is None:
+            if not isinstance(item, COMPOUND) and self.code.function(item) is None:
                 yield item
 
     def driving(self, other: _FileVersion) -> Iterator[ast.AST]:
@@ -354,7 +354,7 @@ class _FileVersion:
     def _placed(self, function: Function) -> dict[str, frozenset[tuple[str, ...]]]:
         found: dict[str, set[tuple[str, ...]]] = {}
         for item in self.code.all(ast.stmt, function):
-            if isinstance(item, BLOCKS):
+            if isinstance(item, COMPOUND):
                 continue
             around: list[str] = []
             for outer in self.code.around(item):

@@ -11,6 +11,8 @@ _Placed: TypeAlias = ast.expr | ast.stmt | ast.arg | ast.keyword
 _Kind = TypeVar("_Kind", bound=ast.AST)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+COMPOUND = (*SCOPES, ast.If, ast.For, ast.While, ast.With, ast.Try)
+"""The nodes that contain statements."""
 _BLOCKS = ("body", "orelse", "finalbody")
 
 
@@ -128,6 +130,12 @@ def own_nodes(node: ast.AST) -> Iterator[ast.AST]:
             yield child
         else:
             yield from own_nodes(child)
+
+
+def own_statements(function: AnyFunction) -> Iterator[ast.stmt]:
+    """Yield the statements of a function, the outer ones first, except inside inner functions."""
+    inside = (item for child in ast.iter_child_nodes(function) for item in own_nodes(child))
+    return (item for item in inside if isinstance(item, ast.stmt))
 
 
 def stored(node: ast.AST) -> set[str]:

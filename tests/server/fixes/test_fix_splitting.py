@@ -321,6 +321,68 @@ def test_what_is_computed_in_the_part(text: str, part: str) -> None:
     assert f"def compiled_step({arguments}):\n    {part}\n" in found[0]
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # the result of a context, and not also the variables that are read after it
+        (
+            "y = x\n    with torch.no_grad():\n     print(1)\n     y = x.sin().cos().tan()\n     return y.tan()",
+            "    return y.tan()\n",
+        ),
+        # an import, and a function, in the function
+        (
+            "import math\n    for i in range(3):\n     x = (x * math.pi).sin()\n     print(x)",
+            "def compiled_step(x, math):\n",
+        ),
+        (
+            "def act(t):\n     return t.sin()\n    for i in range(3):\n     x = act(x)\n     print(x)",
+            "def compiled_step(x, act):\n",
+        ),
+        # what a comprehension reads is computed before it
+        (
+            "v = x.tolist()  # break\n    v = [v * 2 for v in v]\n    n = v.item()\n    return x.cos() * n",
+            "    v = [v * 2 for v in v]\n    n = v.item()\n    return compiled_step(x, n)",
+        ),
+        # what the next turn reads comes out of a context in a loop
+        (
+            "acc = x\n    for p in x:\n     with cm():\n      y = p * acc\n      acc = y.cos().sin()\n      print(y)",
+            "y, acc = compiled_step(acc, p)\n",
+        ),
+        # a name that Python has for itself
+        (
+            "if_ = x.cos()\n    print(if_.item())\n    if_ = if_.tan()\n    return if_.exp()",
+            "    if__now = if_\n",
+        ),
+    ],
+)
+def test_what_a_part_gets_and_returns(text: str, expected: str) -> None:
+    found = split(f"@torch.compile\ndef step(x):\n    {text}\n")
+    assert found is not None
+    assert expected in found[0]
+
+
+@pytest.mark.parametrize(
+    "change", ["torch.relu_(y)", "torch.mul(y, 2, out=y)", "y.view(-1).zero_()", "y[0] = 1", "y += 1"]
+)
+def test_what_changes_a_tensor_stays_after_what_reads_it(change: str) -> None:
+    found = split(
+        f"@torch.compile\ndef step(x):\n    y = x.cos()\n    print(y)\n    {change}\n    return y.exp()\n"
+    )
+    assert found is None or f"    print(y)\n    {change}\n" in found[0]
+
+
+def test_a_call_compiles_the_method_of_its_own_class() -> None:
+    methods = "    def step(self, x):\n        y = x.sin()\n        print(y)\n        return y\n\n"
+    source = SourceFile(
+        FILE, f"class A:\n{methods}class B:\n{methods}b = B()\nfast = torch.compile(b.step)\n"
+    )
+    code = code_of(source)
+    assert code is not None
+    first, second = (item for item in code.functions() if item.name == "step")
+    assert site_of(code, first) is None
+    assert site_of(code, second) is not None
+
+
 def test_a_result_of_several_lines_stays_one_expression() -> None:
     found = split(
         "@torch.compile\ndef step(x):\n    print('begin')\n    return (x.sin()\n            + x.cos())\n"

@@ -230,10 +230,13 @@ def compile_calls(
                 yield node.value
         compiled_in_place = (item for item in code.all(ast.Call) if _compiles_itself(item, dotted(root)))
         yield from _visible(code, call, compiled_in_place)
-    for decorator in dict.fromkeys(decorators):
-        inside = decorator.args if isinstance(decorator, ast.Call) else ()  # for functools.partial
-        if is_compile(decorator) or any(map(_is_compile_name, map(dotted, (decorator, *inside)))):
-            yield decorator
+    yield from filter(compiles, dict.fromkeys(decorators))
+
+
+def compiles(decorator: ast.expr) -> bool:
+    """Tell whether a decorator compiles its function."""
+    inside = decorator.args if isinstance(decorator, ast.Call) else ()  # for functools.partial
+    return is_compile(decorator) or any(map(is_compile_name, map(dotted, (decorator, *inside))))
 
 
 def _named(code: ParsedFile, root: ast.expr) -> Iterator[Function | ast.Assign]:
@@ -274,10 +277,11 @@ def _compiles_itself(call: ast.Call, name: str) -> bool:
 
 def is_compile(node: ast.AST | None) -> TypeGuard[ast.Call]:
     """Tell whether a node is a call of ``torch.compile``."""
-    return isinstance(node, ast.Call) and _is_compile_name(dotted(node.func))
+    return isinstance(node, ast.Call) and is_compile_name(dotted(node.func))
 
 
-def _is_compile_name(name: str) -> bool:
+def is_compile_name(name: str) -> bool:
+    """Tell whether a name is that of ``torch.compile``, also if torch is imported under another name."""
     return name == "torch.compile" or (
         name.endswith(".compile") and name.partition(".")[0] in ("torch", "th", "pt")
     )

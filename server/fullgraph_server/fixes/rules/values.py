@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field, replace
 
-from ...workspace.syntax import called, dotted, own_nodes
+from ...workspace.syntax import called, dotted, own_statements
 from ..model import Edit, Fix
 from .branches import of_condition
 from .expressions import is_pure
@@ -200,13 +200,9 @@ def _chain(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
         return
     for ending in ("", ".detach()"):
         chain = _NumberChain(code, ending)
-        edits = chain.edits(item for item in _in_order(function) if item.lineno >= first.lineno)
+        edits = chain.edits(item for item in own_statements(function) if item.lineno >= first.lineno)
         if len(edits) > 1:
             yield replace(_CHAIN, edits=(*edits, *code.importing_torch()))
-
-
-def _in_order(function: ast.AST) -> Iterator[ast.stmt]:
-    return (item for item in own_nodes(function) if isinstance(item, ast.stmt) and item is not function)
 
 
 @dataclass

@@ -15,7 +15,6 @@ from ...workspace.syntax import (
     bound,
     called,
     dotted,
-    free,
     names,
     nodes_of,
     parameters,
@@ -23,11 +22,14 @@ from ...workspace.syntax import (
 )
 from ..rules.expressions import RANDOM, is_changing, is_pure
 
-_QUIET = frozenset({"len", "float", "int", "bool", "str", "round", "max", "min", "sum", "abs", "range"})
 _READING = frozenset(
     {"item", "tolist", "numpy", "cpu", "append", "extend", "add", "info", "debug", "warning"}
 )
 """Methods that do not change their arguments."""
+_GRADIENTS = "the gradients"
+_OF_GRADIENTS = ("backward", "zero_grad", "step")
+"""Methods that change the gradients of parameters, or read them."""
+_MODULES = ("torch", "F", "torch.nn.functional", "random")
 _OPERATIONS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
 _JUMPS = (ast.Break, ast.Continue)
 
@@ -48,12 +50,11 @@ def _reads(node: ast.AST, hidden: frozenset[str]) -> Iterator[str]:
     if isinstance(node, COMPREHENSIONS):
         own = hidden | {name for item in node.generators for name in names(item.target)}
         yield from _reads(node.generators[0].iter, hidden)
-        for item in node.generators:
-            yield from (
-                name
-                for part in (item.iter, *item.ifs)[item is node.generators[0] :]
-                for name in _reads(part, own)
-            )
+        first = node.generators[0]
+        parts = [
+            part for item in node.generators for part in (*item.ifs, *([] if item is first else [item.iter]))
+        ]
+        yield from (name for part in parts for name in _reads(part, own))
         results = (node.key, node.value) if isinstance(node, ast.DictComp) else (node.elt,)
         yield from (name for part in results for name in _reads(part, own))
         return
@@ -80,10 +81,24 @@ def _reads(node: ast.AST, hidden: frozenset[str]) -> Iterator[str]:
 
 
 def binds(statement: ast.stmt, *, surely: bool = False) -> set[str]:
-    """Return the variables that a statement binds, or may bind."""
-    inside = {name for item in nodes_of(ast.comprehension, statement) for name in names(item.target)}
-    found = bound(statement) if surely else stored(statement)
-    return found - (inside - free(statement))
+    """Return the variables that a statement binds, or may bind; variables of comprehensions do not count."""
+    found = {name for _, _, name in bindings(statement)}
+    return found & bound(statement) if surely else found
+
+
+def bindings(node: ast.AST) -> Iterator[tuple[int, int, str]]:
+    """Yield the places where a node binds variables, each with the variable."""
+    if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+        yield node.lineno, node.col_offset, node.id
+    elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        yield node.lineno, node.col_offset, node.name
+    elif isinstance(node, ast.alias):
+        yield node.lineno, node.col_offset, node.asname or node.name.partition(".")[0]
+    elif isinstance(node, ast.ExceptHandler) and node.name:
+        yield node.lineno, node.col_offset, node.name
+    if not isinstance(node, (*SCOPES, *COMPREHENSIONS)):
+        for child in ast.iter_child_nodes(node):
+            yield from bindings(child)
 
 
 def first_reads(statements: Iterable[ast.stmt], known: Iterable[str] = ()) -> list[str]:
@@ -96,9 +111,14 @@ def first_reads(statements: Iterable[ast.stmt], known: Iterable[str] = ()) -> li
     for statement in statements:
         inner = list(blocks(statement))
         if inner and not isinstance(statement, SCOPES):
-            headers = [item for item in ast.iter_child_nodes(statement) if not isinstance(item, ast.stmt)]
+            parts = [item for item in ast.iter_child_nodes(statement) if not isinstance(item, ast.stmt)]
+            handlers = [item for item in parts if isinstance(item, (ast.ExceptHandler, ast.match_case))]
+            headers = [item for item in parts if item not in handlers]
             found |= dict.fromkeys(name for item in headers for name in _new_reads(item, own))
-            bound_here = {name for item in headers for name in stored(item)}
+            bound_here = {name for item in headers for _, _, name in bindings(item)}
+            bound_here |= {
+                item.name for item in handlers if isinstance(item, ast.ExceptHandler) and item.name
+            }
             for block in inner:
                 found |= dict.fromkeys(first_reads(block, own | bound_here))
         else:
@@ -113,13 +133,13 @@ def _new_reads(node: ast.AST, known: set[str]) -> list[str]:
 
 def needs(later: ast.stmt, earlier: ast.stmt) -> bool:
     """Tell whether a statement reads what an earlier statement binds or changes."""
-    return bool(free(later) & binds(earlier)) or _overlap(_mentioned(later), _written(earlier))
+    return bool(reads(later) & binds(earlier)) or _overlap(_mentioned(later), _written(earlier))
 
 
 def conflict(first: ast.stmt, second: ast.stmt, *, names: bool = True) -> bool:
     """Tell whether two statements cannot change places."""
     of_names = bool(
-        free(first) & binds(second) or free(second) & binds(first) or binds(first) & binds(second)
+        reads(first) & binds(second) or reads(second) & binds(first) or binds(first) & binds(second)
     )
     return (
         (names and of_names)
@@ -144,6 +164,16 @@ def may_change(earlier: ast.stmt, value: ast.expr) -> bool:
         isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store) for node in _attributes(value)
     )
     return any(has_attribute or reads(node) & reads(value) for node in unknown)
+
+
+def calls_before(statement: ast.stmt, value: ast.expr) -> Iterator[ast.Call]:
+    """Yield the calls in a statement that are over before an expression in it is evaluated."""
+    begin = value.lineno, value.col_offset
+    return (
+        node
+        for node in nodes_of(ast.Call, statement)
+        if (node.end_lineno or 0, node.end_col_offset or 0) <= begin
+    )
 
 
 def may_change_in_place(later: ast.stmt, value: ast.expr) -> bool:
@@ -171,7 +201,7 @@ def is_unknown(call: ast.Call) -> bool:
 
 def _does_something(call: ast.Call) -> bool:
     """Tell whether a call may do more than return a value."""
-    return called(call) not in _QUIET and not is_pure(ast.Call(call.func, [], []))
+    return dotted(call.func) != "str" and not is_pure(ast.Call(call.func, [], call.keywords))
 
 
 def _written(statement: ast.stmt) -> set[str]:
@@ -181,13 +211,27 @@ def _written(statement: ast.stmt) -> set[str]:
         if isinstance(node, (ast.Attribute, ast.Subscript)) and not isinstance(node.ctx, ast.Load):
             owner = node if isinstance(node, ast.Attribute) else node.value
             found.add(_path(owner))
-        elif isinstance(node, ast.Call) and is_changing(node) and called(node) != "backward":
-            found.add(_path(node.func.value) if isinstance(node.func, ast.Attribute) else "")
+        elif isinstance(node, ast.Call):
+            found.update(_path(word.value) for word in node.keywords if word.arg == "out")
+            if called(node) in _OF_GRADIENTS:
+                found.add(_GRADIENTS)
+            if is_changing(node) and called(node) != "backward":
+                found.add(_owner(node))
+                found.update(_path(item) for item in node.args if _owner(node) in _MODULES)
     return found - {""}
 
 
+def _owner(call: ast.Call) -> str:
+    """Return the object of a method, also behind views of it: ``y`` for ``y.view(-1).zero_()``."""
+    node: ast.expr = call.func.value if isinstance(call.func, ast.Attribute) else ast.Constant("")
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        node = node.func.value
+    return _path(node)
+
+
 def _mentioned(statement: ast.AST) -> set[str]:
-    return {_path(node) for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute))} - {""}
+    found = {_path(node) for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute))}
+    return (found | {_GRADIENTS} if any(name.endswith(".grad") for name in found) else found) - {""}
 
 
 def _path(node: ast.expr) -> str:
@@ -232,11 +276,6 @@ def returns(statements: Iterable[ast.stmt]) -> bool:
 
 def in_order(wanted: Iterable[str], statements: Sequence[ast.stmt]) -> list[str]:
     """Return variables in the order in which statements first bind them."""
-    nodes = sorted(
-        (node.lineno, node.col_offset, node.id)
-        for item in statements
-        for node in nodes_of(ast.Name, item)
-        if isinstance(node.ctx, ast.Store)
-    )
     own = set(wanted)
-    return list(dict.fromkeys(name for _, _, name in nodes if name in own))
+    places = sorted(place for item in statements for place in bindings(item))
+    return list(dict.fromkeys(name for _, _, name in places if name in own))

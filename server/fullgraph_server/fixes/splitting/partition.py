@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ...workspace.syntax import SCOPES, called, dotted, free, nodes_of, positional
+from ...workspace.syntax import SCOPES, called, dotted, nodes_of, positional
 from ..rules.expressions import is_pure
 from ..rules.syntax import Function, ParsedFile, parameters, unused
 from .dependencies import (
     binds,
+    calls_before,
     conflict,
     first_reads,
     has_effects,
@@ -40,8 +41,8 @@ class FunctionParts:
     The block is the function's body without its docstring, or the body of a loop or a context manager.
     ``given`` are the variables that the part reads, ``results`` those that it returns in addition to its own
     result. ``values`` has the values that the part computes for statements after it. ``crossed`` are the
-    statements that now run before a statement of ``tail`` that they followed, or after a statement of
-    ``head``.
+    statements of the part that now run before a statement of ``tail`` that they followed, or after a
+    statement of ``head`` that they preceded.
     """
 
     function: Function
@@ -212,7 +213,7 @@ class _Partition:
             yield nothing, set(self.block[self.block.index(statement) :])
 
     def _counters(self, moved: set[ast.stmt]) -> set[ast.stmt]:
-        """Return the statements that only count (``step += 1``): else each number compiles the part again."""
+        """Return the counters (``step += 1``): inside the part, each new number would compile it again."""
         found: set[ast.stmt] = set()
         for item in reversed(self.block):
             later = self.block[self.block.index(item) + 1 :]
@@ -225,7 +226,9 @@ class _Partition:
     def _is_counter(self, target: ast.expr) -> bool:
         """Tell whether a variable begins as an integer."""
         return isinstance(target, ast.Name) and any(
-            isinstance(item.value, ast.Constant) and [dotted(one) for one in item.targets] == [target.id]
+            isinstance(item.value, ast.Constant)
+            and type(item.value.value) is int
+            and [dotted(one) for one in item.targets] == [target.id]
             for item in nodes_of(ast.Assign, self.function)
         )
 
@@ -291,7 +294,7 @@ class _Partition:
             between = after[: after.index(item)]
             values[item] = tuple(self._values(item, later, between, of_inner))
             read = self._read(item, values[item])
-            if read & rebound or binds(item) & set().union(*map(free, later), rebound):
+            if read & rebound or binds(item) & set().union(*map(reads, later), rebound):
                 return None
             if any(conflict(other, item, names=False) for other in later):
                 return None
@@ -301,7 +304,8 @@ class _Partition:
         for item in head:
             crossed |= dict.fromkeys(other for other in inner if block.index(other) < block.index(item))
         new = [value for item in after for value in values[item]]
-        needed |= self._read_elsewhere(inner, after) & of_inner
+        if not (inner and isinstance(inner[-1], ast.Return)):
+            needed |= self._read_elsewhere(inner, after) & of_inner
         local = {*parameters(self.function), *set[str]().union(*map(binds, self.function.body))}
         sure = set[str]().union(*(binds(item, surely=True) for item in inner))
         own = {name for value in new for name in reads(value.node)} | needed
@@ -338,7 +342,8 @@ class _Partition:
             if node not in own
             and (isinstance(node.ctx, ast.Load) or isinstance(self.code.parent(node), ast.AugAssign))
         }
-        is_loop = isinstance(self.code.parent(self.block[0]), (ast.For, ast.While))
+        around = [item for item in self.code.around(self.block[0]) if isinstance(item, (ast.For, ast.While))]
+        is_loop = any(self._within(item, self.function) for item in around)
         return outside | (set(first_reads(self.block)) if is_loop else set())
 
     def _is_bound(self, name: str, head: set[ast.stmt]) -> bool:
@@ -364,7 +369,8 @@ class _Partition:
         rebound = set[str]().union(*map(binds, later))
         for node in converted(statement):
             is_tensor = reads(node) & {*of_inner, *parameters(self.function)}
-            is_free = not any(leaves(item) or may_change(item, node) for item in after)
+            between = [*after, *(ast.Expr(call) for call in calls_before(statement, node))]
+            is_free = not any(leaves(item) or may_change(item, node) for item in between)
             if not is_tensor or not is_free or not is_pure(node) or not is_always(self.code, node, statement):
                 continue
             is_plain = isinstance(node, (ast.Name, ast.Attribute))

@@ -6,10 +6,9 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ...report.model import Finding
-from ...workspace.syntax import called, covers, first_row, nodes_of, own_nodes
+from ...workspace.syntax import COMPOUND, called, covers, first_row, nodes_of, own_statements
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
-from ..reach import BLOCKS
 from ..rules.syntax import Function, code_of
 from .dependencies import operations
 from .partition import FunctionParts, parted
@@ -55,14 +54,15 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 def _fix(parts: FunctionParts, site: CompileSite, edit: Edit, part: str) -> Fix:
     name = parts.function.name
-    sentences = [_SPLIT.change.format(function=name, part=part), *filter(None, [site.reason])]
+    sentences = [_SPLIT.change.format(function=name, part=part)]
     if parts.crossed:
         rows = sorted({first_row(item) for item in parts.crossed})
-        lines = f"line {rows[0]}" if len(rows) == 1 else f"lines {rows[0]} to {rows[-1]}"
+        lines = f"line {rows[0]}" if len(rows) == 1 else f"lines {', '.join(map(str, rows))}"
         sentences.append(
-            f"These no longer run in turn with {lines}: this matters if one of them raises an error, draws "
-            "random numbers, or changes what another reads."
+            f"They run in another order relative to {lines}: this matters if one of them raises an error, "
+            "draws random numbers, or changes a value that another reads."
         )
+    sentences += filter(None, [site.reason])
     is_safe = len(sentences) == 1
     return Fix(
         _SPLIT.rule,
@@ -79,7 +79,7 @@ def _fix(parts: FunctionParts, site: CompileSite, edit: Edit, part: str) -> Fix:
 def _statements(function: Function, finding: Finding, filename: str) -> Iterator[ast.stmt]:
     """Yield the innermost statement of a function in which a finding is, or that leads to it."""
     for name, row in places_of(finding):
-        around = [item for item in _own_statements(function) if name == filename and covers(item, row)]
+        around = [item for item in own_statements(function) if name == filename and covers(item, row)]
         yield from around[-1:]
 
 
@@ -87,16 +87,11 @@ def _alike(function: Function, finding: Finding, statement: ast.stmt) -> Iterato
     """Yield the statements that call the function that breaks the graph below a statement."""
     callees = {call.function.rpartition(".")[2] for call in finding.stack}
     names = {called(node) for node in nodes_of(ast.Call, statement)} & callees
-    for item in _own_statements(function):
-        if not isinstance(item, BLOCKS) and any(called(node) in names for node in nodes_of(ast.Call, item)):
+    for item in own_statements(function):
+        searched: ast.AST | None = None if isinstance(item, COMPOUND) else item
+        searched = item.test if isinstance(item, (ast.If, ast.While)) else searched
+        if any(called(node) in names for node in nodes_of(ast.Call, searched)):
             yield item
-        elif isinstance(item, (ast.If, ast.While)):
-            yield from (item for node in nodes_of(ast.Call, item.test) if called(node) in names)
-
-
-def _own_statements(function: Function) -> Iterator[ast.stmt]:
-    """Yield the statements of a function, the outer ones first."""
-    return (item for body in function.body for item in own_nodes(body) if isinstance(item, ast.stmt))
 
 
 def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator[ast.stmt]:
@@ -132,6 +127,6 @@ def _computing(
     If Dynamo skipped the whole function, return all simple statements that may compute.
     """
     rows = {row for name, row in rows_in_graphs(context.report) if name == filename}
-    simple = [item for item in _own_statements(function) if not isinstance(item, (*BLOCKS, ast.Raise))]
+    simple = [item for item in own_statements(function) if not isinstance(item, (*COMPOUND, ast.Raise))]
     found = [item for item in simple if any(covers(item, row) for row in rows)]
     return found or [item for item in simple if item not in breaks and operations(item)]

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...report.model import Finding
-from ...workspace.syntax import called, dotted, free, last_name, last_row, nodes_of
+from ...workspace.syntax import called, dotted, free, last_row, nodes_of
 from ..model import Edit, RuleContext
-from ..rules.calls import BUILTINS, is_compile
+from ..rules.calls import BUILTINS, compiles, is_compile
 from ..rules.syntax import Function, ParsedFile, code_of, parameters
 
 _MODES = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
@@ -22,7 +22,7 @@ class CompileSite:
 
     ``node`` is the decorator or the call that compiles it. ``decorator`` is the text of the decorator for its
     part. ``removed`` is the function's own decorator. ``edits`` change the call of ``torch.compile``.
-    ``reason`` says what others can notice of them.
+    ``reason`` says how other code can notice the edits.
     """
 
     node: ast.expr
@@ -73,16 +73,6 @@ def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
     return _from_call(code, function, calls[0]) if len(calls) == 1 else None
 
 
-def compiles(node: ast.expr) -> bool:
-    """Tell whether a decorator compiles its function."""
-    inside = node.args if isinstance(node, ast.Call) else ()
-    return (
-        is_compile(node)
-        or dotted(node) == "torch.compile"
-        or any(dotted(item) == "torch.compile" for item in inside)
-    )
-
-
 def _calls_of(code: ParsedFile, function: Function) -> Iterator[ast.Call]:
     """Yield the calls that compile a function, or a module whose method it is."""
     owner = code.parent(function)
@@ -98,13 +88,23 @@ def _calls_of(code: ParsedFile, function: Function) -> Iterator[ast.Call]:
             )
         if target is None:
             continue
-        is_own = last_name(target) == function.name and isinstance(target, ast.Attribute) is bool(in_class)
+        is_own = dotted(target) == function.name
+        if in_class is not None:
+            value = (
+                target.value if isinstance(target, ast.Attribute) and target.attr == function.name else None
+            )
+            is_own = value is not None and _is_of(code, value, in_class)
         if (
             is_own
             or _is_made_by(code, target, function)
             or (is_forward and in_class is not None and _is_module(code, target, in_class))
         ):
             yield call
+
+
+def _is_of(code: ParsedFile, node: ast.expr, owner: ast.ClassDef) -> bool:
+    """Tell whether an expression may be an object of a class: ``self`` in it, or an instance."""
+    return (dotted(node) == "self" and code.definition(node) is owner) or _is_module(code, node, owner)
 
 
 def _is_made_by(code: ParsedFile, node: ast.expr, function: Function) -> bool:
@@ -151,8 +151,8 @@ def _from_call(code: ParsedFile, function: Function, call: ast.Call) -> CompileS
     owner = code.parent(function)
     if not isinstance(owner, ast.ClassDef) and _is_used_elsewhere(code, function, call):
         return None
-    what = f"Every `{owner.name}`" if isinstance(owner, ast.ClassDef) else f"`{function.name}`"
-    reason = f"{what} has the compiled part, also where it was not compiled."
+    name = f"{owner.name}.{function.name}" if isinstance(owner, ast.ClassDef) else function.name
+    reason = f"`{name}` now always runs the compiled part, also for callers that used it uncompiled."
     if not call.args:  # model.compile()
         if not isinstance(statement, ast.Expr):
             return None

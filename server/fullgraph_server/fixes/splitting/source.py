@@ -22,7 +22,7 @@ def split_edit(code: ParsedFile, parts: FunctionParts, site: CompileSite, name: 
     ``name`` is that of the part.
     """
     function = parts.function
-    if last_row(function.body[0]) == function.lineno or not code.is_first(function):
+    if last_row(function.body[0]) == function.lineno:
         return None
     return _SplitFunction(code, parts, site, name).edit()
 
@@ -49,7 +49,10 @@ class _SplitFunction:
         inner = [item for item in self._parts.inner if item is not last]
         part = self._rows(inner, self._assignments())
         compiled = [f"{self._indent}{self._site.decorator}", *self._header()]
-        compiled += [line.replace(self._inside, self._body, 1) for line in part]
+        compiled += [
+            self._body + line.removeprefix(self._inside) if line.startswith(self._inside) else line
+            for line in part
+        ]
         if returned:
             compiled += self._around_return(last, returned)
         removed = {row for item in self._site.removed for row in range(item.lineno, last_row(item) + 1)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from keyword import iskeyword
 
 from ...workspace.syntax import called, dotted
 from ..rules.syntax import ParsedFile
@@ -72,7 +73,11 @@ def is_always(code: ParsedFile, node: ast.expr, statement: ast.stmt) -> bool:
             return False
         if isinstance(outer, ast.BoolOp) and inner is not outer and inner is not outer.values[0]:
             return False
-        if isinstance(outer, (ast.For, ast.While, ast.Try, ast.With)):
+        if isinstance(outer, ast.Compare) and inner is not outer and inner in outer.comparators[1:]:
+            return False
+        if isinstance(outer, ast.Assert) and inner is outer.msg:
+            return False
+        if isinstance(outer, (ast.For, ast.While, ast.Try, ast.With, ast.Match)):
             return False
         if outer is statement:
             return True
@@ -107,4 +112,5 @@ def name_of(node: ast.expr) -> str:
     name = "_".join(
         word.strip("_") for word in words if word.strip("_") not in ("", "item", "float", "detach")
     )
-    return name if name.isidentifier() and name != root else f"{root or 'value'}_now"
+    is_name = name.isidentifier() and not iskeyword(name)
+    return name if is_name and name != root else f"{root or 'value'}_now"

@@ -15,8 +15,8 @@ from fullgraph_compiler.facts import WATCHER
 
 from ...workspace.source import SourceFile
 from ...workspace.syntax import blocks, called, last_row, nodes_of
-from ..rules.syntax import Function, code_of, is_simple, unused
-from .sites import compiles
+from ..rules.calls import compiles
+from ..rules.syntax import Function, ParsedFile, code_of, is_simple, unused
 
 _PREFIX = "compiled_"
 _WATCH = f'getattr(__import__("builtins"), "{WATCHER}", lambda function, *_: function)'
@@ -39,6 +39,12 @@ def part_of(function: Function, block: Iterable[ast.stmt], known: Container[str]
     return next((item for item in parts if item.name.startswith(prefix) and item.name not in known), None)
 
 
+def _path(code: ParsedFile, function: Function) -> tuple[str, str]:
+    """Return the names of a function's class and of the function."""
+    owner = code.parent(function)
+    return owner.name if isinstance(owner, ast.ClassDef) else "", function.name
+
+
 def _indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
@@ -48,9 +54,12 @@ def with_watches(before: SourceFile | None, text: str) -> str:
     code = code_of(SourceFile("", text))
     if code is None or before is None or _PREFIX not in text:
         return text
-    olds = [item for item in ast.walk(before.tree or ast.Module([], [])) if isinstance(item, Function)]
+    old = code_of(before)
+    olds = list(old.functions()) if old is not None else []
     known = {item.name for item in olds}
-    decorated = {item.name for item in olds if any(map(compiles, item.decorator_list))}
+    decorated = {
+        _path(old, item) for item in olds if old is not None and any(map(compiles, item.decorator_list))
+    }
     lines = text.split("\n")
     for node in ast.walk(code.tree):
         for block in blocks(node):
@@ -58,7 +67,7 @@ def with_watches(before: SourceFile | None, text: str) -> str:
                 part, name, row = part_of(function, block, known), function.name, last_row(function)
                 if part is None:
                     continue
-                is_method = isinstance(node, ast.ClassDef) and name not in decorated
+                is_method = isinstance(node, ast.ClassDef) and _path(code, function) not in decorated
                 line = f"{code.indentation(function)}{name} = {_WATCH}({name}, {part.name}, {is_method})"
                 if row == len(lines):
                     lines.append(line)
