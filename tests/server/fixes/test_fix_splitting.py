@@ -326,7 +326,7 @@ def test_what_is_computed_in_the_part(text: str, part: str) -> None:
     [
         # the result of a context, and not also the variables that are read after it
         (
-            "y = x\n    with torch.no_grad():\n     print(1)\n     y = x.sin().cos().tan()\n     return y.tan()",
+            "y = x\n    with cm():\n     print(1)\n     y = x.sin().cos().tan()\n     return y.tan()",
             "    return y.tan()\n",
         ),
         # an import, and a function, in the function
@@ -345,8 +345,8 @@ def test_what_is_computed_in_the_part(text: str, part: str) -> None:
         ),
         # what the next turn reads comes out of a context in a loop
         (
-            "acc = x\n    for p in x:\n     with cm():\n      y = p * acc\n      acc = y.cos().sin()\n      print(y)",
-            "y, acc = compiled_step(acc, p)\n",
+            "z = x\n    for p in x:\n     with cm():\n      y = p * z\n      z = y.cos().sin()\n      print(y)",
+            "y, z = compiled_step(z, p)\n",
         ),
         # a name that Python has for itself
         (
