@@ -41,8 +41,8 @@ torch.compile(step)(torch.ones(10))
 `;
 
 scenario("where no fix is verified, the hover and a page show what was tried", async (scene) => {
-  const window = await scene.enter();
   scene.write({ "named.py": NAMED });
+  const window = await scene.enter();
   await window.openFile("named.py");
   await window.palette("Fullgraph: Analyze This File");
   await expect

@@ -18,7 +18,7 @@ from fullgraph_server.fixes.splitting.source import split_edit
 from fullgraph_server.fixes.splitting.watching import part_name, with_watches
 from fullgraph_server.workspace.source import SourceFile
 
-HEAD = "import time\n\nimport torch\n\nhistory = []\n\n\n"
+HEAD = "import time\n\nimport torch\nfrom torch import no_grad\n\nhistory = []\n\n\n"
 SIMPLE = (ast.Assign, ast.AugAssign, ast.Expr, ast.Return)
 BREAKS = (".item()", "print(", "perf_counter", "# break")
 
@@ -297,6 +297,16 @@ def test_an_early_end_runs_after_what_it_reads() -> None:
             "y = x.cos()\n    if y < 0:  # break\n     return\n    print(y.pinverse().item())\n    return y",
             "y = x.cos()\n    return y",
         ),
+        # a nested function reads when it is called
+        (
+            "y = x.sin().cos()\n    print(y)\n    fns.append(lambda: y.sum().item())\n    return y",
+            "y = x.sin().cos()\n    return y",
+        ),
+        # an unknown function may change a view of what is read
+        (
+            "y = x.cos()\n    print(clip(y.view(-1)))\n    print(y.max().item())\n    return y",
+            "y = x.cos()\n    return y",
+        ),
         # a context holds for what is in it
         (
             "y = x.sin().cos()\n    with torch.autocast('cpu'):\n        print((y @ y).item())\n    return y",
@@ -326,7 +336,7 @@ def test_what_is_computed_in_the_part(text: str, part: str) -> None:
     [
         # the result of a context, and not also the variables that are read after it
         (
-            "y = x\n    with cm():\n     print(1)\n     y = x.sin().cos().tan()\n     return y.tan()",
+            "y = x\n    with no_grad():\n     print(1)\n     y = x.sin().cos().tan()\n     return y.tan()",
             "    return y.tan()\n",
         ),
         # an import, and a function, in the function
@@ -345,7 +355,7 @@ def test_what_is_computed_in_the_part(text: str, part: str) -> None:
         ),
         # what the next turn reads comes out of a context in a loop
         (
-            "z = x\n    for p in x:\n     with cm():\n      y = p * z\n      z = y.cos()\n      print(y)",
+            "z = x\n    for p in x:\n     with no_grad():\n      y = p * z\n      z = y.cos()\n      print(y)",
             "y, z = compiled_step(z, p)\n",
         ),
         # a name that Python has for itself
@@ -426,6 +436,10 @@ def test_what_runs_in_another_order_makes_it_unsafe() -> None:
         "y = x.sin().cos()\n    print(y)\n    y = y.tan()\n    if y.ndim:\n        return y.exp().sin()",
         # one segment may read what an earlier one has bound
         "for p in x:\n     if p.ndim:\n      ref = p.sin()\n     y = p.cos() * ref\n     print(y)",
+        # an error would be caught, and what the part has bound lost
+        "with suppress(E):\n     y = x.sin().cos()\n     print(y)\n     y = y.tan().exp()\n    return x",
+        # the result depends on whether it is compiled
+        "y = x.sin().cos()\n    if not torch.compiler.is_compiling():\n     print(y)\n    return y",
         # each function would have its own variable
         "for part in x:\n        y = part.cos().sin()\n        fns.append(lambda t: t * y)\n        print(y)",
         # what the loop has computed would be lost with an error

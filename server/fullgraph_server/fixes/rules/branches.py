@@ -309,7 +309,7 @@ def _choice(
     base = _noticed(_WHERE if pure else _WHERE_OF_LAYERS, change.changes, _broadcast(owner))
     for way in change.ways() if pure else [change]:
         lines = way.lines(test.text, _by_where)
-        for written in (lines, _without_zero(owner.test, lines), _without_numbers(lines)):
+        for written in (lines, _without_zero(owner.test, lines)):
             if written:
                 yield replace(base, edits=_replaced(code, owner, last, test.guards, written))
     if change.is_inline:
@@ -331,28 +331,6 @@ def _without_zero(test: ast.expr, lines: Sequence[str]) -> list[str]:
         safe = f"torch.where({ast.unparse(inner)}, {name}, 1)"
     written = [pattern.sub(f"/ {safe}", line) for line in lines]
     return written if name and written != list(lines) else []
-
-
-def _without_numbers(lines: Sequence[str]) -> list[str]:
-    """Leave the values of a choice tensors instead of numbers; return nothing if there is no such value."""
-    written = []
-    for line in lines:
-        if "\n" in line:
-            return []
-        calls = [node for node in ast.walk(ast.parse(line)) if isinstance(node, ast.Call)]
-        for node in sorted(calls, key=lambda item: item.col_offset, reverse=True):
-            inner = (
-                plain(node)
-                if called(node) == "item"
-                else node.args[0]
-                if dotted(node.func) == "int"
-                else node
-            )
-            if inner is not node and isinstance(inner, ast.Call):
-                text = ast.get_source_segment(line, inner) or ""
-                line = line[: node.col_offset] + text + line[node.end_col_offset :]
-        written.append(line)
-    return written if written != list(lines) else []
 
 
 def _by_where(taken: str, first: str, second: str) -> str:

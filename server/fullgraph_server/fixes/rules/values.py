@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from ...workspace.syntax import called, dotted, own_statements
+from ...workspace.syntax import called, dotted
 from ..model import Edit, Fix
 from .branches import of_condition
 from .expressions import is_pure
@@ -50,23 +50,6 @@ _CLASSES = Fix(
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 )
-_CHAIN = replace(
-    _STAY,
-    rule="tensor-chain",
-    title="Keep the number a tensor, and what is computed from it",
-    change="The values stay tensors instead of Python numbers, in the tensors' own precision.",
-)
-_OF_NUMBERS: Mapping[str, str] = {
-    "abs": ".abs()",
-    "round": ".round()",
-    "int": ".long()",
-    "float": "",
-}
-"""By Python function: the method of a tensor that does the same to its elements."""
-_OF_MATH = frozenset(
-    {"sqrt", "exp", "log", "log2", "log10", "sin", "cos", "tan", "tanh", "isfinite", "isnan"}
-)
-"""The functions of `math` that torch has under the same name."""
 _CONVERSIONS: Mapping[str, tuple[str, ...]] = {
     "float": ("", ".detach()"),
     "int": (".long()",),
@@ -91,7 +74,6 @@ def scalars(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     kept = list(_kept(code, node))
     if not as_size:
         yield from (replace(_STAY, edits=(edit,)) for edit in kept)
-        yield from _chain(code, node)
     if scalar is not None:
         checked = _checked(code, node) if as_size else None
         if checked is not None:
@@ -188,122 +170,3 @@ def _used_as_size(code: ParsedFile, node: ast.expr) -> bool:
 def _checked(code: ParsedFile, node: ast.expr) -> Edit | None:
     named = _name_of(code, node)
     return code.after(named[0], [code.of_torch(f"torch._check({named[1]} >= 0)")]) if named else None
-
-
-# -- chains --------------------------------------------------------------------------------------------
-
-
-def _chain(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Keep a number and all that is computed from it tensors, up to the end of the function."""
-    function, first = code.function(node), code.statement(node)
-    if function is None or first is None:
-        return
-    for ending in ("", ".detach()"):
-        chain = _NumberChain(code, ending)
-        edits = chain.edits(item for item in own_statements(function) if item.lineno >= first.lineno)
-        if len(edits) > 1:
-            yield replace(_CHAIN, edits=(*edits, *code.importing_torch()))
-
-
-@dataclass
-class _NumberChain:
-    """Statements rewritten so that numbers read from tensors stay tensors."""
-
-    code: ParsedFile
-    ending: str
-    """What to append to each tensor of which a number is read: empty, or ``.detach()``."""
-    kept: set[str] = field(default_factory=set)
-    """The variables that now hold tensors."""
-
-    def edits(self, statements: Iterable[ast.stmt]) -> list[Edit]:
-        """Return the edits of statements in their order; empty if a number is needed."""
-        edits: list[Edit] = []
-        for statement in statements:
-            for value in (item for item in ast.iter_child_nodes(statement) if isinstance(item, ast.expr)):
-                text, is_kept = self._written(value)
-                is_test = isinstance(statement, (ast.If, ast.While, ast.For, ast.Assert))
-                if text is None or (is_kept and is_test):
-                    return []
-                edits += [self.code.replaced(value, text)] if text != self.code.text(value) else []
-            if isinstance(statement, (ast.Assign, ast.AnnAssign, ast.AugAssign)):
-                self._assign(statement)
-        return edits
-
-    def _assign(self, statement: ast.Assign | ast.AnnAssign | ast.AugAssign) -> None:
-        targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
-        for target in targets:
-            is_several = isinstance(target, ast.Tuple) and isinstance(statement.value, ast.Tuple)
-            values = zip(_elements(target), _elements(statement.value), strict=False)
-            for name, value in values if is_several else [(target, statement.value)]:
-                is_kept = value is not None and self._written(value)[1]
-                if isinstance(name, ast.Name):
-                    (self.kept.add if is_kept else self.kept.discard)(name.id)
-
-    def _written(self, node: ast.expr) -> tuple[str | None, bool]:
-        """Return an expression's new text, and whether its value is now a tensor instead of a number.
-
-        The text is ``None`` if a number is needed.
-        """
-        code = self.code
-        if isinstance(node, ast.Name):
-            return node.id, node.id in self.kept
-        if isinstance(node, ast.Call) and called(node) == "item" and not node.args:
-            assert isinstance(node.func, ast.Attribute)
-            return code.operand(node.func.value) + self.ending, True
-        inner: dict[ast.AST, str] = {}
-        kept: set[ast.AST] = set()
-        for child in _operands(node):
-            text, is_kept = self._written(child)
-            if text is None:
-                return None, False
-            inner |= {child: text} if text != code.text(child) else {}
-            kept |= {child} if is_kept else set()
-        if isinstance(node, ast.Call) and kept & set(node.args):
-            return self._call(node, inner, kept)
-        if kept and isinstance(node, (ast.BoolOp, ast.FormattedValue, ast.Slice)):
-            return None, False
-        if isinstance(node, ast.IfExp) and node.test in kept:
-            parts = (inner.get(item) or code.argument(item) for item in (node.test, node.body, node.orelse))
-            return code.of_torch(f"torch.where({', '.join(parts)})"), True
-        is_number = isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp))
-        return code.text(node, inner), bool(kept) and is_number
-
-    def _operand(self, node: ast.expr, inner: Mapping[ast.AST, str]) -> str:
-        return self.code.operand(node, {node: inner[node]} if node in inner else None)
-
-    def _call(
-        self, node: ast.Call, inner: Mapping[ast.AST, str], kept: Set[ast.AST]
-    ) -> tuple[str | None, bool]:
-        """Write a call of which an argument is now a tensor."""
-        code, name = self.code, dotted(node.func)
-        first = node.args[0]
-        if name in ("min", "max") and len(node.args) == 2:
-            one, other = node.args if first in kept else node.args[::-1]
-            if other in kept:
-                parts = ", ".join(inner.get(item) or code.argument(item) for item in node.args)
-                return code.of_torch(f"torch.{name}imum({parts})"), True
-            bound = "max" if name == "min" else "min"
-            return (
-                f"{self._operand(one, inner)}.clamp({bound}={inner.get(other) or code.argument(other)})",
-                True,
-            )
-        if len(node.args) == 1 and name in _OF_NUMBERS:
-            return self._operand(first, inner) + _OF_NUMBERS[name], True
-        if len(node.args) == 1 and name.startswith("math.") and name[5:] in _OF_MATH:
-            return code.of_torch(f"torch.{name[5:]}({inner.get(first) or code.argument(first)})"), True
-        if name in ("print", "str", "format", "range", "len", "isinstance") or name.startswith("math."):
-            return None, False
-        return code.text(node, inner), False
-
-
-def _elements(node: ast.expr | None) -> list[ast.expr]:
-    return node.elts if isinstance(node, ast.Tuple) else []
-
-
-def _operands(node: ast.AST) -> Iterator[ast.expr]:
-    """Yield the outermost expressions inside a node."""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.expr):
-            yield child
-        elif isinstance(child, (ast.keyword, ast.comprehension, ast.Slice)):
-            yield from _operands(child)

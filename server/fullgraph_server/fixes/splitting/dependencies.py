@@ -143,27 +143,18 @@ def conflict(first: ast.stmt, second: ast.stmt, *, names: bool = True) -> bool:
     )
     return (
         (names and of_names)
-        or (_draws(first) and _draws(second))
+        or (draws(first) and draws(second))
         or (_overlap(_mentioned(first), _written(second)) or _overlap(_mentioned(second), _written(first)))
     )
-
-
-def _draws(statement: ast.stmt) -> bool:
-    return any(called(node) in RANDOM for node in nodes_of(ast.Call, statement))
 
 
 def may_change(earlier: ast.stmt, value: ast.expr) -> bool:
     """Tell whether a statement may change what an expression reads.
 
-    A call of an unknown function may change its arguments, and all attributes.
+    A call of an unknown function may change anything: its arguments, views of them, attributes.
     """
-    if reads(value) & binds(earlier) or _overlap(_mentioned(value), _written(earlier)):
-        return True
-    unknown = [node for node in nodes_of(ast.Call, earlier) if not _is_known(node)]
-    has_attribute = any(
-        isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Store) for node in _attributes(value)
-    )
-    return any(has_attribute or reads(node) & reads(value) for node in unknown)
+    changes = reads(value) & binds(earlier) or _overlap(_mentioned(value), _written(earlier))
+    return bool(changes) or any(not _is_known(node) for node in nodes_of(ast.Call, earlier))
 
 
 def calls_before(statement: ast.stmt, value: ast.expr) -> Iterator[ast.Call]:
@@ -181,12 +172,6 @@ def may_change_in_place(later: ast.stmt, value: ast.expr) -> bool:
     own = reads(value)
     is_augmented = isinstance(later, ast.AugAssign) and bool(names(later.target) & own)
     return is_augmented or _overlap(_mentioned(value), _written(later))
-
-
-def _attributes(value: ast.expr) -> Iterator[ast.Attribute]:
-    """Yield the attributes of a value that are not methods or names of modules."""
-    functions = {node.func for node in nodes_of(ast.Call, value)}
-    return (node for node in nodes_of(ast.Attribute, value) if node not in functions)
 
 
 def _is_known(call: ast.Call) -> bool:
@@ -251,6 +236,11 @@ def has_effects(statement: ast.stmt) -> bool:
     return (
         bool(_written(statement)) or isinstance(statement, ast.AugAssign) or any(map(_does_something, calls))
     )
+
+
+def draws(statement: ast.stmt) -> bool:
+    """Tell whether a statement draws random numbers, by the names of the functions that it calls."""
+    return any(called(node) in RANDOM for node in nodes_of(ast.Call, statement))
 
 
 def leaves(statement: ast.stmt) -> bool:

@@ -28,6 +28,8 @@ from .dependencies import (
 )
 from .values import MovedValue, converted, is_always, name_of
 
+_BARRED = ("locals", "vars", "is_compiling", "is_dynamo_compiling")
+"""Functions whose results differ between a function and its part."""
 _TURNS = 4
 """How often a loop is assumed to run."""
 _OF_UNKNOWN = 5
@@ -89,8 +91,8 @@ def _blocks_around(code: ParsedFile, function: Function, wanted: ast.stmt) -> It
     for item in code.around(wanted):
         if item is function:
             break
-        if isinstance(item, ast.Try):
-            around.clear()  # what a loop has bound would be lost with an error
+        if isinstance(item, ast.Try) or (isinstance(item, ast.With) and not _is_of_torch(code, item)):
+            around.clear()  # it may catch an error, with which the variables of the part would be lost
         elif isinstance(item, (ast.For, ast.While, ast.With)):
             around.append(item.body)
     yield body_of(function)
@@ -322,7 +324,7 @@ class _Partition:
             tuple(self._sorted(given)),
             tuple(dict.fromkeys(results)),
             values,
-            tuple(item for item in block if item in crossed and (has_effects(item) or operations(item))),
+            tuple(item for item in block if item in crossed and _does_something(item)),
         )
 
     def _read(self, statement: ast.stmt, values: Sequence[MovedValue]) -> set[str]:
@@ -388,14 +390,35 @@ def _inside(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
     return statements[:-1] if statements and isinstance(statements[-1], ast.Return) else statements
 
 
+def _is_of_torch(code: ParsedFile, context: ast.With) -> bool:
+    """Tell whether a context manager is one of torch, such as ``torch.no_grad()``."""
+    names = (
+        code.meaning(item.context_expr.func)
+        for item in context.items
+        if isinstance(item.context_expr, ast.Call)
+    )
+    return all(name.startswith("torch.") for name in names) and all(
+        isinstance(item.context_expr, ast.Call) for item in context.items
+    )
+
+
+def _does_something(statement: ast.stmt) -> bool:
+    """Tell whether a statement computes, has an effect, or reads an attribute that others may change."""
+    has_attribute = next(nodes_of(ast.Attribute, statement), None) is not None
+    return has_attribute or has_effects(statement) or bool(operations(statement))
+
+
 def _can_be_divided(code: ParsedFile, function: Function) -> bool:
     barred = (ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Delete)
     if isinstance(function, ast.AsyncFunctionDef) or not code.is_first(function):
         return False
-    if isinstance(code.parent(function), ast.ClassDef) and not positional(function):
+    owner = code.parent(function)
+    if not isinstance(owner, (ast.Module, ast.ClassDef, Function)):
+        return False  # under a condition, a method has no class here
+    if isinstance(owner, ast.ClassDef) and not positional(function):
         return False
     return not any(isinstance(node, barred) for node in ast.walk(function)) and not any(
-        called(node) in ("locals", "vars") and not node.args for node in nodes_of(ast.Call, function)
+        called(node) in _BARRED and not node.args for node in nodes_of(ast.Call, function)
     )
 
 

@@ -10,7 +10,7 @@ from ...workspace.syntax import COMPOUND, called, covers, first_row, nodes_of, o
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
 from ..rules.syntax import Function, code_of
-from .dependencies import operations
+from .dependencies import draws, operations
 from .partition import FunctionParts, parted
 from .sites import CompileSite, compiled_function, function_at, places_of
 from .source import split_edit
@@ -62,6 +62,8 @@ def _fix(parts: FunctionParts, site: CompileSite, edit: Edit, part: str) -> Fix:
             f"They run in another order relative to {lines}: this matters if one of them raises an error, "
             "draws random numbers, or changes a value that another reads."
         )
+    if any(map(draws, (*parts.head, *parts.tail))):
+        sentences.append("They draw random numbers uncompiled: other numbers than compiled code may draw.")
     sentences += filter(None, [site.reason])
     is_safe = len(sentences) == 1
     return Fix(

@@ -24,7 +24,7 @@ def scoped(fix: Fix, finding: Finding, context: RuleContext) -> Fix | None:
     """Return a fix whose setting holds only for the compiled function; ``None`` if that is impossible."""
     found = compiled_function(finding, context)
     settings = [(edit, match) for edit in fix.edits if (match := _SETTING.fullmatch(edit.text))]
-    if found is None or len(settings) != 1:
+    if found is None or len(settings) != 1 or _runs_later(found[1]):
         return None
     code, function, site = found
     (edit, match), torch = settings[0], code.torch
@@ -34,9 +34,17 @@ def scoped(fix: Fix, finding: Finding, context: RuleContext) -> Fix | None:
     added = _around(code, function, site.node, patch)
     if added is None:
         return None
-    where = f"The setting holds during each call of the compiled `{function.name}`, also in other threads"
+    where = f"The setting holds during each call of the compiled `{function.name}`"
     edits = tuple(added if item is edit else item for item in fix.edits)
     return replace(fix, edits=edits, change=fix.change.replace(_PROCESS_WIDE, where), safety="unsafe")
+
+
+def _runs_later(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Tell whether a call of a function only makes a coroutine or a generator."""
+    kinds = (ast.Yield, ast.YieldFrom, ast.Await)
+    return isinstance(function, ast.AsyncFunctionDef) or any(
+        isinstance(node, kinds) for node in ast.walk(function)
+    )
 
 
 def _around(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from keyword import iskeyword
 
-from ...workspace.syntax import called, dotted
+from ...workspace.syntax import called, dotted, own_nodes
 from ..rules.syntax import ParsedFile
 
 _CONVERSIONS = frozenset({"item", "tolist", "cpu", "numpy"})
@@ -29,7 +29,7 @@ class MovedValue:
 def converted(statement: ast.stmt) -> Iterator[ast.expr]:
     """Yield the tensors that a statement converts, and its conditions, the outermost first."""
     found: list[ast.expr] = []
-    for node in ast.walk(statement):
+    for node in own_nodes(statement):
         if isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute) and node.func.attr in _CONVERSIONS:
                 found.append(_detached(node.func.value))
