@@ -41,8 +41,7 @@ torch.compile(step)(torch.ones(10))
 `;
 
 scenario("where no fix is verified, the hover and a page show what was tried", async (scene) => {
-  scene.write({ "named.py": NAMED });
-  const window = await scene.enter();
+  const window = await scene.enter({ "named.py": NAMED });
   await window.openFile("named.py");
   await window.palette("Fullgraph: Analyze This File");
   await expect

@@ -21,5 +21,6 @@
 - ``trying/``: runs of a short program with changes that may help, before the user asks for fixes
 - ``effects/``: side effects of functions, read from their source
 - ``operators/``: functions that torch cannot trace, turned into custom operators
+- ``splitting/``: edits at the place where a function is compiled
 - ``rules/``: the catalogue of edits for each kind of finding
 """

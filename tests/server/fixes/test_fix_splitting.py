@@ -355,7 +355,7 @@ def test_what_is_computed_in_the_part(text: str, part: str) -> None:
         ),
         # what the next turn reads comes out of a context in a loop
         (
-            "z = x\n    for p in x:\n     with no_grad():\n      y = p * z\n      z = y.cos()\n      print(y)",
+            "z = x\n    for p in x:\n     with no_grad():\n      y = p+z\n      z = y.cos()\n      print(y)",
             "y, z = compiled_step(z, p)\n",
         ),
         # a name that Python has for itself
