@@ -12,7 +12,7 @@ from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Fix
 from fullgraph_server.fixes.reach import judged
 from fullgraph_server.fixes.rules.syntax import code_of
-from fullgraph_server.fixes.splitting.partition import parted
+from fullgraph_server.fixes.splitting.partition import divisions
 from fullgraph_server.fixes.splitting.sites import site_of
 from fullgraph_server.fixes.splitting.source import split_edit
 from fullgraph_server.fixes.splitting.watching import part_name, with_watches
@@ -40,7 +40,7 @@ def split(text: str) -> tuple[str, Fix] | None:
     own = [item for item in simple if any(word in code.source.line(item.lineno) for word in BREAKS)]
     computing = [item for item in simple if isinstance(item, SIMPLE) and item not in own and calls(item)]
     site = site_of(code, function)
-    parts = next(iter(parted(code, function, own[0], own, computing)), None)
+    parts = next(iter(divisions(code, function, own[0], own, computing)), None)
     edit = (
         split_edit(code, parts, site, part_name(function.name, code.mentions))
         if parts is not None and site is not None

@@ -26,7 +26,7 @@ from .dependencies import (
     reads,
     returns,
 )
-from .values import MovedValue, converted, is_always, name_of
+from .values import MovedValue, conversions, is_always, name_of
 
 _BARRED = ("locals", "vars", "is_compiling", "is_dynamo_compiling")
 """Functions whose results differ between a function and its part."""
@@ -64,7 +64,7 @@ def body_of(function: Function) -> list[ast.stmt]:
     return function.body[has_docstring:]
 
 
-def parted(
+def divisions(
     code: ParsedFile,
     function: Function,
     wanted: ast.stmt,
@@ -81,7 +81,7 @@ def parted(
         return []
     given = code, function, wanted, frozenset(breaks), frozenset(computing)
     partitions = [_Partition(*given, tuple(block)) for block in _blocks_around(code, function, wanted)]
-    found = [(item.kept(parts), parts) for item in partitions if (parts := item.parts()) is not None]
+    found = [(item.operations_of(parts), parts) for item in partitions if (parts := item.parts()) is not None]
     return [parts for _, parts in sorted(found, key=lambda item: -item[0])]
 
 
@@ -133,7 +133,7 @@ class _Partition:
                 head, tail = best
             elif statement in first:
                 return None
-        tail = self._closed(tail) if tail else tail
+        tail = self._with_dependents(tail) if tail else tail
         final = block[-1]
         if isinstance(final, ast.Return) and tail and final.value is not None and _only_names(final.value):
             tail.add(final)
@@ -147,14 +147,14 @@ class _Partition:
             return None
         if is_loop and any(isinstance(node, SCOPES) for item in inner for node in ast.walk(item)):
             return None  # a function of an earlier turn would read the variables of that turn
-        return self._finished(head, inner, tail)
+        return self._parts_with(head, inner, tail)
 
     @property
     def _is_whole(self) -> bool:
         """Whether the block is the body of the function."""
         return self.block[-1] is self.function.body[-1]
 
-    def kept(self, parts: FunctionParts) -> int:
+    def operations_of(self, parts: FunctionParts) -> int:
         """Return the number of operations that stay compiled."""
         return self._kept({*parts.head, *parts.tail})
 
@@ -256,7 +256,7 @@ class _Partition:
 
     def _late(self, statement: ast.stmt) -> set[ast.stmt] | None:
         """Return the statements that must run after the compiled part if a statement does."""
-        moved = self._closed({statement})
+        moved = self._with_dependents({statement})
         first = min(map(self.block.index, moved))
         stay = [item for item in self.block[first:] if item not in moved]
         if (
@@ -269,7 +269,8 @@ class _Partition:
             return None
         return moved
 
-    def _closed(self, moved: set[ast.stmt]) -> set[ast.stmt]:
+    def _with_dependents(self, moved: set[ast.stmt]) -> set[ast.stmt]:
+        """Return statements with those after them that need what they bind or change."""
         block = self.block
         moved = set(moved)
         for item in block[min(map(block.index, moved)) :]:
@@ -280,7 +281,7 @@ class _Partition:
 
     # -- variables and values ----------------------------------------------------------------------
 
-    def _finished(
+    def _parts_with(
         self, head: set[ast.stmt], inner: list[ast.stmt], tail: set[ast.stmt]
     ) -> FunctionParts | None:
         block = self.block
@@ -288,7 +289,6 @@ class _Partition:
         needed: set[str] = set()
         crossed: dict[ast.stmt, None] = {}
         of_inner = set[str]().union(*map(binds, inner))
-        of_tail: set[str] = set()
         after = [item for item in block if item in tail]
         for item in after:
             later = [other for other in inner if block.index(other) > block.index(item)]
@@ -302,7 +302,6 @@ class _Partition:
                 return None
             needed |= read & of_inner
             crossed |= dict.fromkeys(later)
-            of_tail |= binds(item)
         for item in head:
             crossed |= dict.fromkeys(other for other in inner if block.index(other) < block.index(item))
         new = [value for item in after for value in values[item]]
@@ -369,7 +368,7 @@ class _Partition:
         statements of the part that follow, ``after`` those that now run between the part and the statement.
         """
         rebound = set[str]().union(*map(binds, later))
-        for node in converted(statement):
+        for node in conversions(statement):
             is_tensor = reads(node) & {*of_inner, *parameters(self.function)}
             between = [*after, *(ast.Expr(call) for call in calls_before(statement, node))]
             is_free = not any(leaves(item) or may_change(item, node) for item in between)
@@ -392,13 +391,9 @@ def _inside(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:
 
 def _is_of_torch(code: ParsedFile, context: ast.With) -> bool:
     """Tell whether a context manager is one of torch, such as ``torch.no_grad()``."""
-    names = (
-        code.meaning(item.context_expr.func)
-        for item in context.items
-        if isinstance(item.context_expr, ast.Call)
-    )
-    return all(name.startswith("torch.") for name in names) and all(
-        isinstance(item.context_expr, ast.Call) for item in context.items
+    managers = [item.context_expr for item in context.items]
+    return all(
+        isinstance(node, ast.Call) and code.meaning(node.func).startswith("torch.") for node in managers
     )
 
 

@@ -11,7 +11,7 @@ from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
 from ..rules.syntax import Function, code_of
 from .dependencies import draws, operations
-from .partition import FunctionParts, parted
+from .partition import FunctionParts, divisions
 from .sites import CompileSite, compiled_function, function_at, places_of
 from .source import split_edit
 from .watching import part_name, part_of
@@ -47,7 +47,7 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     every = list(_breaks(function, code.source.filename, context))
     computing = _computing(function, [own, *every], code.source.filename, context)
     for breaks in ([own, *every], [own]):
-        for parts in parted(code, function, own, breaks, computing)[:_MOST_WAYS]:
+        for parts in divisions(code, function, own, breaks, computing)[:_MOST_WAYS]:
             if edit := split_edit(code, parts, site, name):
                 yield _fix(parts, site, edit, name)
 

@@ -26,7 +26,7 @@ class MovedValue:
     name: str
 
 
-def converted(statement: ast.stmt) -> Iterator[ast.expr]:
+def conversions(statement: ast.stmt) -> Iterator[ast.expr]:
     """Yield the tensors that a statement converts, and its conditions, the outermost first."""
     found: list[ast.expr] = []
     for node in own_nodes(statement):
