@@ -25,7 +25,7 @@ from .rules.syntax import Function, ParsedFile, code_of, parameters
 from .splitting.watching import part_of
 
 _Node = TypeVar("_Node", bound=ast.AST)
-_SETTING = "The setting applies to the whole process: functions of other files are compiled with it, too."
+_SETTING = "The setting stays on: functions of other files are compiled with it, too."
 _MARKS = ("mark_dynamic", "mark_unbacked", "mark_static")
 _BRANCHING = ("cond", "while_loop")
 

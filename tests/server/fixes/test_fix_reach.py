@@ -61,17 +61,17 @@ TOLD = {
     "a setting": (
         "def f(x):\n    return x\n",
         "torch._dynamo.config.capture_scalar_outputs = True\n\ndef f(x):\n    return x\n",
-        "The setting applies to the whole process",
+        "The setting stays on",
     ),
     "a set of functions": (
         "def f(x):\n    return x\n",
         "torch._dynamo.config.reorderable_logging_functions.add(print)\n\ndef f(x):\n    return x\n",
-        "The setting applies to the whole process",
+        "The setting stays on",
     ),
     "a state of torch": (
         "f = 1\n",
         "f = 1\ntorch.set_num_threads(1)\n",
-        "The setting applies to the whole process",
+        "The setting stays on",
     ),
     "an import": (
         "def f(x):\n    import vendor\n    return vendor.a(x)\n",

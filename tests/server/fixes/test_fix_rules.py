@@ -32,7 +32,7 @@ def test_what_prints_is_told_and_compares_no_output() -> None:
     _, found = fixes(text, "print(x)", "GB0059")
     assert all(fix.prints_differ and not fix.replaces and fix.change.endswith(".") for fix in found)
     assert {fix.safety for fix in found} == {"unsafe"}
-    assert "applies to the whole process" in found[0].change
+    assert "The setting stays on" in found[0].change
 
 
 def test_print_as_the_only_statement_of_a_block_leaves_pass() -> None:

@@ -1,4 +1,4 @@
-"""Settings of torch for one compiled function, instead of the whole process.
+"""Settings of torch for one compiled function, instead of all that is compiled afterwards.
 
 ``torch._dynamo.config.patch(...)`` must be around the call of the compiled function: Dynamo reads most
 settings when it compiles, and inside the function it would be too late.
