@@ -252,12 +252,13 @@ class Experiments:
 
     def _recorded(self, texts: Sequence[SourceText]) -> tuple[SourceText, ...]:
         """Return texts that also record the calls of functions that an edit has split."""
-        before = {text.filename: SourceFile(text.filename, text.text) for text in self.plan.texts}
-        read = self.plan.workspace.read
-        return tuple(
-            replace(item, text=with_watches(before.get(item.filename) or read(item.filename), item.text))
-            for item in texts
-        )
+        unsaved = {text.filename: text.text for text in self.plan.texts}
+        recorded = []
+        for item in texts:
+            before = self.plan.workspace.read(item.filename) or SourceFile(item.filename, "")
+            before = with_text(before, unsaved.get(item.filename, before.text))
+            recorded.append(replace(item, text=with_watches(before, with_text(before, item.text))))
+        return tuple(recorded)
 
     def _plan_with(self, texts: Mapping[str, str]) -> RunPlan:
         """Return the plan of a run with ``texts`` that discards the run's file changes."""

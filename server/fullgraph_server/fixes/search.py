@@ -40,16 +40,18 @@ class FindingTries:
     def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> CandidateVerdict | None:
         """Return the first verified candidate; ``None`` if none.
 
-        A safe one is preferred, then one that changes the user's lines and no setting of torch, then one that
-        keeps the form of all values.
+        A safe one is preferred, then one that prints the same, then one that changes the user's lines and no
+        setting of torch, then one that keeps the form of all values.
         """
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=_rank, default=None)
 
     @property
     def waits(self) -> bool:
-        """Whether a candidate lacks only the confirming run, which starts on request."""
-        return self.best() is None and any(item.verdict.reason == WAITS for item in self.tries)
+        """Whether the best candidate lacks only the confirming run, which starts on request."""
+        best = self.best()
+        waiting = [item for item in self.tries if item.verdict.reason == WAITS]
+        return any(best is None or _rank(item) < _rank(best) for item in waiting)
 
     @property
     def removes(self) -> tuple[int, int]:
@@ -137,9 +139,14 @@ async def try_finding(
     return FindingTries(finding, tuple(tries), refused)
 
 
-def _rank(item: CandidateVerdict) -> tuple[bool, bool, bool]:
-    """Return a sort key: safe edits first, then those of lines, then those that keep the form of values."""
-    return item.fix.safety != "safe", item.fix.is_setting, bool(item.verdict.noticed)
+def _rank(item: CandidateVerdict) -> tuple[bool, bool, bool, bool]:
+    """Return a sort key.
+
+    Safe edits come first, then those that print the same, then those of lines, then those that keep the form
+    of all values.
+    """
+    fix, is_setting = item.fix, item.fix.is_setting
+    return fix.safety != "safe", fix.prints_differ and not is_setting, is_setting, bool(item.verdict.noticed)
 
 
 def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:

@@ -106,9 +106,10 @@ async def test_a_fix_is_an_edit_of_its_cell(editor: Editor, tmp_path: Path) -> N
         )
     )
     by_title = {action.title.partition(" (")[0]: action for action in actions or ()}
-    ((cell, (edit,)),) = edits_of(by_title["Fix: Let torch print after the graph"]).items()
-    assert (cell, edit.range.start) == (notebook.cell(0), types.Position(1, 12))
-    assert edit.new_text == "\n\ntorch._dynamo.config.reorderable_logging_functions.add(print)"
+    ((cell, edits),) = edits_of(by_title["Fix: Compile only the part of `step` that computes"]).items()
+    assert (cell, edits[0].range.start) == (notebook.cell(1), types.Position(1, 0))
+    assert edits[0].new_text.startswith("def compiled_step(x):\n    x = x.sin()\n    return x * 2\n")
+    assert "".join(edit.new_text for edit in edits).count("print") == 0
     ignored = by_title["Ignore GB0059 on this line"].edit
     assert ignored is not None
     assert ignored.changes is not None

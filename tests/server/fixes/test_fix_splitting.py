@@ -502,7 +502,7 @@ AFTER = "def compiled_step(x):\n    return x\n\n\ndef step(x):\n    return compi
 
 
 def test_a_run_records_the_calls_of_the_function(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = with_watches(SourceFile(FILE, BEFORE), AFTER)
+    text = with_watches(SourceFile(FILE, BEFORE), SourceFile(FILE, AFTER))
     assert text.count("\n") == AFTER.count("\n")
     assert text.split("\n")[8] == "step(1)"
     seen: list[tuple[str, str, bool]] = []
@@ -524,7 +524,7 @@ def test_a_function_before_another_statement_is_recorded() -> None:
     after = before.text.replace("def make():\n", f"def make():\n{part}").replace(
         "n x\n    r", "n compiled_step(x)\n    r"
     )
-    text = with_watches(before, after)
+    text = with_watches(before, SourceFile(FILE, after))
     assert text.endswith("(step, compiled_step, False); return step\n")
     ast.parse(text)
 
@@ -534,13 +534,13 @@ def test_a_method_is_recorded_as_it_was_compiled(decorator: str, is_method: bool
     before = SourceFile(FILE, f"class A:\n{decorator}    def step(self):\n        pass\n")
     part = "    def compiled_step(self):\n        pass\n\n"
     after = f"class A:\n{part}    def step(self):\n        self.compiled_step()\n"
-    assert with_watches(before, after).endswith(f"(step, compiled_step, {is_method})")
+    assert with_watches(before, SourceFile(FILE, after)).endswith(f"(step, compiled_step, {is_method})")
 
 
 def test_only_functions_that_an_edit_splits_are_recorded() -> None:
-    assert with_watches(SourceFile(FILE, AFTER), AFTER) == AFTER
-    assert with_watches(None, AFTER) == AFTER
-    assert with_watches(SourceFile(FILE, BEFORE), BEFORE) == BEFORE
+    assert with_watches(SourceFile(FILE, AFTER), SourceFile(FILE, AFTER)) == AFTER
+    assert with_watches(None, SourceFile(FILE, AFTER)) == AFTER
+    assert with_watches(SourceFile(FILE, BEFORE), SourceFile(FILE, BEFORE)) == BEFORE
     assert part_name("_step", lambda _: False) == "compiled_step"
     assert part_name("__call__", lambda _: False) == "compiled_call"
     assert part_name("step", AFTER.__contains__) == "compiled_step_2"

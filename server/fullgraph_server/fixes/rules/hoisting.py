@@ -74,8 +74,8 @@ _IMPURE = (
 def hoisted(made: CompiledFunction, node: Node) -> Iterator[Fix]:
     """Offer to compute a value before the compiled call, or once for the module."""
     value = _value(made.code, node)
-    if value is None:
-        return
+    if value is None or isinstance(made.code.parent(value), ast.Expr):
+        return  # nobody uses the value of such a call: it prints, for example
     if (edits := _passed(made, value)) is not None:
         yield replace(_PASSED, edits=tuple(edits))
     if (edits := _constant(made.code, value)) is not None:

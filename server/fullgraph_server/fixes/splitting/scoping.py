@@ -7,7 +7,6 @@ settings when it compiles, and inside the function it would be too late.
 from __future__ import annotations
 
 import ast
-import re
 from dataclasses import replace
 
 from ...report.model import Finding
@@ -16,27 +15,33 @@ from ..rules.calls import is_compile
 from ..rules.syntax import ParsedFile
 from .sites import compiled_function
 
-_SETTING = re.compile(r"\s*(?:import torch\s+)?(\w+)\._dynamo\.config\.(\w+) = (\w+)\s*")
+_CONFIG = "._dynamo.config."
 _PROCESS_WIDE = "The setting holds for everything that is compiled afterwards"
 
 
 def scoped(fix: Fix, finding: Finding, context: RuleContext) -> Fix | None:
     """Return a fix whose setting holds only for the compiled function; ``None`` if that is impossible."""
     found = compiled_function(finding, context)
-    settings = [(edit, match) for edit in fix.edits if (match := _SETTING.fullmatch(edit.text))]
+    settings = [(edit, setting) for edit in fix.edits if (setting := _assigned(edit.text))]
     if found is None or len(settings) != 1 or _runs_later(found[1]):
         return None
     code, function, site = found
-    (edit, match), torch = settings[0], code.torch
+    (edit, setting), torch = settings[0], code.torch
     if not torch or edit.span.filename != code.source.filename:
         return None
-    patch = f"{torch}._dynamo.config.patch({match[2]}={match[3]})"
+    patch = f"{torch}{_CONFIG}patch({setting})"
     added = _around(code, function, site.node, patch)
     if added is None:
         return None
     where = f"The setting holds during each call of the compiled `{function.name}`"
     edits = tuple(added if item is edit else item for item in fix.edits)
     return replace(fix, edits=edits, change=fix.change.replace(_PROCESS_WIDE, where), safety="unsafe")
+
+
+def _assigned(text: str) -> str:
+    """Return the setting that a statement assigns, as a keyword argument; "" for any other text."""
+    name, is_there, value = text.strip().rpartition("\n")[2].partition(_CONFIG)[2].partition(" = ")
+    return f"{name}={value}" if is_there and name.isidentifier() else ""
 
 
 def _runs_later(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:

@@ -49,9 +49,9 @@ def _indentation(line: str) -> str:
     return line[: len(line) - len(line.lstrip())]
 
 
-def with_watches(before: SourceFile | None, text: str) -> str:
-    """Return a text that passes the functions to the recorder that were split since ``before``."""
-    code = code_of(SourceFile("", text))
+def with_watches(before: SourceFile | None, after: SourceFile) -> str:
+    """Return a file's text that passes the functions to the recorder that were split since ``before``."""
+    code, text = code_of(after), after.text
     if code is None or before is None or _PREFIX not in text:
         return text
     old = code_of(before)
