@@ -43,6 +43,7 @@ COMPARED_FACTS = frozenset({
 """The facts that findings and verdicts depend on. Others say what was in a cache, or in another order."""
 _VARYING = re.compile(r"0x[0-9a-fA-F]+|\d+\.\d+(?:e-?\d+)?|\d{6,}")
 """Addresses, seconds, and the ids of objects."""
+_FRAME = re.compile(r'("compile_id": ")(\d+)/')
 
 
 @dataclass
@@ -89,8 +90,15 @@ class Store:
 
 def steady(runs: Mapping[str, Any]) -> Any:
     """Return the facts of runs that are equal each time."""
-    return {key: [_steady(fact) for fact in run["facts"] if fact["type"] in COMPARED_FACTS]
+    return {key: _renumbered([_steady(fact) for fact in run["facts"] if fact["type"] in COMPARED_FACTS])
             for key, run in runs.items()}  # fmt: skip
+
+
+def _renumbered(facts: list[Any]) -> Any:
+    """Count the frames from 0: a process that compiled before counts on."""
+    text = json.dumps(facts)
+    first = min((int(match[2]) for match in _FRAME.finditer(text)), default=0)
+    return json.loads(_FRAME.sub(lambda match: f"{match[1]}{int(match[2]) - first}/", text))
 
 
 def _steady(fact: Any) -> Any:

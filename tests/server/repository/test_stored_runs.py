@@ -160,3 +160,11 @@ def test_a_guards_place_in_torch_is_not_compared() -> None:
 
 def test_compared_facts_exist() -> None:
     assert [name for name in COMPARED_FACTS if not issubclass(getattr(facts, name), facts.Fact)] == []
+
+
+def test_a_process_that_compiled_before_has_the_same_facts() -> None:
+    told = [
+        steady({"run": {"facts": facts.to_json([facts.Recompile(place, ())])}})
+        for place in ("0/1", "3/1", "3/2")
+    ]
+    assert told[0] == told[1] != told[2]
