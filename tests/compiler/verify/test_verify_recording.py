@@ -221,11 +221,12 @@ def test_a_split_function_is_compared_as_a_whole(old: str, new: str, expected: s
     assert old in SPLIT
     observed(path, str(tmp_path / "before"))
     observed(path, str(tmp_path / "after"), SPLIT.replace(old, new) if old else SPLIT)
-    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
-    words = [told.difference, told.again, *(f"{item.place}: {item.words}" for item in told.numbers)]
+    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    numbers = (f"{item.place}: {item.words}" for item in compared.numbers)
+    words = [compared.difference, compared.again, *numbers]
     assert (expected in "\n".join(words)) if expected else not any(words)
-    assert told.modes == ("training",)
-    assert expected or told.calls == 2
+    assert compared.modes == ("training",)
+    assert expected or compared.calls == 2
 
 
 AGAIN = """

@@ -185,10 +185,10 @@ for _ in range(3):
 def test_a_record_moves_out_of_the_compiled_function(tmp_path: Path) -> None:
     path = tmp_path / "step.py"
     path.write_text(STEP)
-    code, told = fix(path, "--apply")
-    [step] = told["plan"]
+    code, answer = fix(path, "--apply")
+    [step] = answer["plan"]
     assert (code, step["rule"], step["safety"]) == (0, "split-function", "safe")
-    assert told["after"] == {"breaks": 0, "graphs": 1, "recompiles": 0}
+    assert answer["after"] == {"breaks": 0, "graphs": 1, "recompiles": 0}
     calls = (
         "    loss = compiled_train_step(model, x, y)\n    # for the plot\n    history.append(loss.item())\n"
     )

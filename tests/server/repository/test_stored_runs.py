@@ -163,8 +163,8 @@ def test_compared_facts_exist() -> None:
 
 
 def test_a_process_that_compiled_before_has_the_same_facts() -> None:
-    told = [
+    runs = [
         steady({"run": {"facts": facts.to_json([facts.Recompile(place, ())])}})
         for place in ("0/1", "3/1", "3/2")
     ]
-    assert told[0] == told[1] != told[2]
+    assert runs[0] == runs[1] != runs[2]

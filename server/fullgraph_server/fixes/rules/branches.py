@@ -320,7 +320,8 @@ def _choice(
 def _without_zero(test: ast.expr, lines: Sequence[str]) -> list[str]:
     """Divide by one in place of a divisor that the branch rules out, such as zero.
 
-    Else the gradient of the arm that is not taken may be NaN. Return nothing if there is no such divisor.
+    A division by zero would make the gradient NaN, even in the arm that is not taken. The result is empty if
+    no line has such a divisor.
     """
     inner = plain(test)
     is_compared = isinstance(inner, ast.Compare) and isinstance(inner.comparators[0], ast.Constant)

@@ -236,7 +236,7 @@ def compile_calls(
 def compiles(decorator: ast.expr) -> bool:
     """Tell whether a decorator compiles its function."""
     inside = decorator.args if isinstance(decorator, ast.Call) else ()  # for functools.partial
-    return is_compile(decorator) or any(map(is_compile_name, map(dotted, (decorator, *inside))))
+    return is_compile(decorator) or any(map(_is_compile_name, map(dotted, (decorator, *inside))))
 
 
 def _named(code: ParsedFile, root: ast.expr) -> Iterator[Function | ast.Assign]:
@@ -277,10 +277,10 @@ def _compiles_itself(call: ast.Call, name: str) -> bool:
 
 def is_compile(node: ast.AST | None) -> TypeGuard[ast.Call]:
     """Tell whether a node is a call of ``torch.compile``."""
-    return isinstance(node, ast.Call) and is_compile_name(dotted(node.func))
+    return isinstance(node, ast.Call) and _is_compile_name(dotted(node.func))
 
 
-def is_compile_name(name: str) -> bool:
+def _is_compile_name(name: str) -> bool:
     """Tell whether a name is that of ``torch.compile``, also if torch is imported under another name."""
     return name == "torch.compile" or (
         name.endswith(".compile") and name.partition(".")[0] in ("torch", "th", "pt")

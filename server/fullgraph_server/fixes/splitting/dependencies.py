@@ -34,10 +34,9 @@ _OPERATIONS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
 _JUMPS = (ast.Break, ast.Continue)
 
 
-def operations(statement: ast.stmt, without: Iterable[ast.stmt] = ()) -> int:
-    """Count the calls and operators in a statement, except those of some statements inside it."""
-    left_out = {node for item in without for node in ast.walk(item)}
-    return sum(isinstance(node, _OPERATIONS) for node in ast.walk(statement) if node not in left_out)
+def operations(statement: ast.stmt) -> int:
+    """Count the calls and operators in a statement."""
+    return sum(isinstance(node, _OPERATIONS) for node in ast.walk(statement))
 
 
 def reads(node: ast.AST) -> set[str]:
@@ -72,7 +71,7 @@ def _reads(node: ast.AST, hidden: frozenset[str]) -> Iterator[str]:
         )
         yield from (name for part in body for name in _reads(part, own))
         return
-    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+    if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id not in hidden:
         yield node.target.id
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id not in hidden:
         yield node.id

@@ -58,7 +58,7 @@ def function_at(code: ParsedFile, row: int) -> Function | None:
 
 
 def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
-    """Return the only place where a function is compiled; ``None`` if there is no such place."""
+    """Return the place where a function is compiled; ``None`` if there are several places, or none."""
     decorators = [item for item in function.decorator_list if compiles(item)]
     others = [item for item in function.decorator_list if item not in decorators]
     if any(
