@@ -1,6 +1,6 @@
 /** A test in an editor: in the window that many share, or in one of its own with fresh user data. */
 
-import { cpSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { cpSync, globSync, mkdtempSync, readFileSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inject, test } from "vitest";
@@ -79,6 +79,14 @@ export class Scene {
       path: join(ARTEFACTS, `${name}.png`),
       animations: "disabled",
     });
+  }
+
+  /** What the channels of this name have printed in the "Output" panel. */
+  output(channel: string): string {
+    const logs = join(this.home, "logs");
+    return globSync(`**/${channel}.log`, { cwd: logs })
+      .map((file) => readFileSync(join(logs, file), "utf8"))
+      .join("\n");
   }
 
   /** Keeps what says why a test failed. */
