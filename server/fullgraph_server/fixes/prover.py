@@ -165,6 +165,11 @@ class EditProver(Experiments):
         )
         if problem:
             return Verdict(False, problem, *counts, untaken=untaken)
+        along = gone_along(finding, before.report, after.report, drifts)
+        mild = next((item.mild for item in tried if item.mild), "")
+        if (more := revealed(before.report, after.report, drifts)) and not untaken:
+            # Results are compared once other edits have removed what this one reveals.
+            return Verdict(False, more, *counts, along=along, reveals=True, noticed=mild)
         if self._unsteady:
             return Verdict(False, self._unsteady, *counts)
         compared = await self._same(base, after, fix)
@@ -180,11 +185,7 @@ class EditProver(Experiments):
             return Verdict(False, failure, *counts, basis)
         if untaken:
             return Verdict(False, f"not seen: {untaken[0]}", *counts, basis, untaken)
-        along = gone_along(finding, before.report, after.report, drifts)
-        noticed = next((item.mild for item in tried if item.mild), "") or self._noticed(compared)
-        if more := revealed(before.report, after.report, drifts):
-            return Verdict(False, more, *counts, basis, along=along, reveals=True, noticed=noticed)
-        return Verdict(True, "", *counts, basis, along=along, noticed=noticed)
+        return Verdict(True, "", *counts, basis, along=along, noticed=mild or self._noticed(compared))
 
     async def _in_other_mode(
         self, base: ExperimentState, before: ExperimentState, after: ExperimentState, fix: Fix, mode: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from ..report.model import Finding
 from .experiments import ExperimentState
@@ -109,20 +110,25 @@ async def try_finding(
         return replace(item, verdict=await prover.confirmed(base, after, item.fix, item.verdict))
 
     async def prove(fixes: Sequence[Fix]) -> None:
-        found: list[CandidateVerdict] = []
-        for fix in fixes:
-            verdict, _ = await prover.prove(base, state, fix, finding, whole=False)
-            item = judged_by_run(fix, verdict)
-            is_next = verdict.verified and item.fix.safety == "safe"
-            found.append(await confirm(item) if is_next else item)
-            if found[-1].verdict.verified and item.fix.safety == "safe":
-                break
-        is_found = any(item.verdict.verified and item.fix.safety == "safe" for item in found)
-        for item in sorted(found, key=_rank):
-            if item.verdict.verified and item.fix.safety != "safe" and item.fix.needs_whole_compiler:
-                item = _unconfirmed(item) if is_found else await confirm(item)
-            is_found = is_found or item.verdict.verified
-            tries.append(item)
+        """Try fixes until one is verified that no other can surpass.
+
+        If a fix only reveals other graph breaks, the next ways of the same rule would reveal them, too.
+        """
+        waiting: list[CandidateVerdict] = []
+        revealing: set[str] = set()
+        queue = sorted(fixes, key=_best_rank)
+        for fix in [*queue, None]:
+            while waiting and (fix is None or _rank(waiting[0]) <= _best_rank(fix)):
+                item = await confirm(waiting.pop(0))
+                tries.append(item)
+                if item.verdict.verified:
+                    tries.extend(map(_unconfirmed, waiting))
+                    return
+            if fix is not None and fix.rule not in revealing:
+                verdict, _ = await prover.prove(base, state, fix, finding, whole=False)
+                revealing |= {fix.rule} if verdict.reveals else set()
+                (waiting if verdict.verified else tries).append(judged_by_run(fix, verdict))
+                waiting.sort(key=_rank)
 
     refused = ""
     offered = candidates(finding, context)[:_MOST_CANDIDATES]
@@ -139,14 +145,22 @@ async def try_finding(
     return FindingTries(finding, tuple(tries), refused)
 
 
-def _rank(item: CandidateVerdict) -> tuple[bool, bool, bool, bool]:
+_Rank: TypeAlias = tuple[bool, bool, bool, bool]
+
+
+def _rank(item: CandidateVerdict) -> _Rank:
     """Return a sort key.
 
     Safe edits come first, then those that print the same, then those of lines, then those that keep the form
     of all values.
     """
-    fix, is_setting = item.fix, item.fix.is_setting
-    return fix.safety != "safe", fix.prints_differ and not is_setting, is_setting, bool(item.verdict.noticed)
+    return *_best_rank(item.fix)[:3], bool(item.verdict.noticed)
+
+
+def _best_rank(fix: Fix) -> _Rank:
+    """Return the rank of a fix whose runs show no difference."""
+    is_setting = fix.is_setting
+    return fix.safety != "safe", fix.prints_differ and not is_setting, is_setting, False
 
 
 def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:

@@ -147,6 +147,9 @@ class WorkerRun:
         if isinstance(self._request, RunRequest) and self._request.depth == "alone":
             # Have the next workers import TorchInductor ahead: more runs of this depth will follow.
             self._workers.expect(self._settings, [*self._libraries, COMPILER])
+        elif isinstance(self._request, RunRequest) and self._request.record:
+            # Results are recorded to compare them with those of many more runs.
+            self._workers.expect(self._settings, self._libraries)
         try:
             worker = await self._interruptible(self._workers.take(self._settings, self._libraries))
         except StartError as error:

@@ -118,6 +118,17 @@ def test_a_program_that_fails_is_not_one_without_anything_to_fix(tmp_path: Path)
     )
 
 
+def test_a_run_that_does_not_start_says_why(tmp_path: Path) -> None:
+    path = program(tmp_path, "f(torch.ones(3))")
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\nexit 3\n")
+    broken.chmod(0o755)
+    words = [sys.executable, "-c", CLI, "fix", path.name, "--python", str(broken)]
+    run = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False)
+    assert run.returncode == 2
+    assert run.stdout.startswith(f"could not start: {broken} ended before it could run anything")
+
+
 MARKED = """\
 import torch
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal
 
 import pytest
@@ -176,8 +177,14 @@ class Programs:
     async def try_lines(self, *_: object) -> None:
         """Try nothing ahead."""
 
-    def __init__(self, outcomes: Mapping[str, Outcome], *findings: Finding) -> None:
-        self._outcomes = outcomes
+    def __init__(
+        self,
+        outcomes: Mapping[str, Outcome],
+        *findings: Finding,
+        noticed: Mapping[str, str] = MappingProxyType({}),
+        failing: Collection[str] = (),
+    ) -> None:
+        self._outcomes, self._noticed, self._failing = outcomes, noticed, failing
         self.confirming: list[str] = []
         self.base = self._state(findings)
 
@@ -192,7 +199,7 @@ class Programs:
 
     async def confirmed(self, _: ExperimentState, __: ExperimentState, fix: Fix, verdict: Verdict) -> Verdict:
         self.confirming.append(fix.rule)
-        return verdict
+        return replace(verdict, verified=fix.rule not in self._failing)
 
     async def prove(
         self, _: ExperimentState, before: ExperimentState, fix: Fix, __: Finding, *, whole: bool
@@ -201,7 +208,8 @@ class Programs:
         what, left = self._outcomes[fix.rule]
         counts = counts_of(before.report), counts_of(self._state(left).report)
         verdict = Verdict(what == "verified", "" if what == "verified" else what, *counts)
-        return replace(verdict, reveals=what == "reveals"), self._state(left)
+        noticed = self._noticed.get(fix.rule, "")
+        return replace(verdict, reveals=what == "reveals", noticed=noticed), self._state(left)
 
 
 def fix(rule: str, safety: Safety = "safe") -> Fix:
@@ -217,7 +225,7 @@ def candidates(table: Mapping[int, Sequence[Fix]]) -> Any:
     return of
 
 
-async def test_a_safe_fix_ends_the_tries_for_a_finding_and_comes_first() -> None:
+async def test_a_safe_fix_is_tried_first_and_ends_the_tries_for_a_finding() -> None:
     outcomes: dict[str, Outcome] = {
         "wrong": ("wrong", ()),
         "drop": ("verified", ()),
@@ -227,12 +235,28 @@ async def test_a_safe_fix_ends_the_tries_for_a_finding_and_comes_first() -> None
     programs = Programs(outcomes, graph_break(1), graph_break(2))
     table = {1: [fix("wrong"), fix("drop", "unsafe"), fix("good"), fix("more")]}
     one, other = [item async for item in try_all(programs, programs.base, candidates(table))]  # type: ignore[arg-type]
-    assert [item.fix.rule for item in one.tries] == ["good", "wrong", "drop"]
+    assert [item.fix.rule for item in one.tries] == ["good", "wrong"]
     assert one.best() == one.tries[0]
     assert one.best(["unsafe"]) is None
-    assert "not run with the whole compiler" in one.tries[2].verdict.reason
     assert programs.confirming == ["good"]
     assert (other.finding, other.tries, other.best()) == (graph_break(2), (), None)
+
+
+async def test_the_whole_compiler_runs_until_one_fix_passes() -> None:
+    outcomes: dict[str, Outcome] = dict.fromkeys(("tensor", "fails", "next"), ("verified", ()))
+    programs = Programs(outcomes, graph_break(1), noticed={"tensor": "a tensor"}, failing={"fails"})
+    table = {1: [fix("tensor"), fix("fails", "unsafe"), fix("next", "unsafe"), fix("never", "unsafe")]}
+    (one,) = [item async for item in try_all(programs, programs.base, candidates(table))]  # type: ignore[arg-type]
+    assert [item.fix.rule for item in one.tries] == ["next", "fails", "tensor"]
+    assert "not run with the whole compiler" in one.tries[2].verdict.reason
+    assert programs.confirming == ["fails", "next"]
+
+
+async def test_after_a_fix_that_reveals_breaks_other_ways_of_its_rule_are_not_tried() -> None:
+    programs = Programs({"first": ("reveals", (graph_break(3),))}, graph_break(1))
+    twice = [fix("first"), replace(fix("first"), title="Do first in another way")]
+    (one,) = [item async for item in try_all(programs, programs.base, candidates({1: twice}))]  # type: ignore[arg-type]
+    assert [item.fix for item in one.tries] == twice[:1]
 
 
 async def plan_of(programs: Any, table: Candidates, safety: Sequence[Safety]) -> FixPlan:

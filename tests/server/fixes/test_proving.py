@@ -22,6 +22,9 @@ class _NoWorkers:
     def __init__(self, error: Exception) -> None:
         self._error = error
 
+    def expect(self, *_: object) -> None:
+        pass
+
     async def take(self, *_: object) -> NoReturn:
         raise self._error
 

@@ -85,7 +85,8 @@ def summary(fixed: TargetFixes) -> str:
     """Return one line that says what the edits of the plan achieve together."""
     report, plan = fixed.base.report, fixed.plan
     if report.status == "not-started":
-        return ENDINGS["not-started"]
+        reason = f": {report.problem.message}" if report.problem is not None else ""
+        return f"{ENDINGS['not-started']}{reason}"
     if not fixed.tried and fixed.workspace.package:
         return f"nothing to fix: no finding is in the source of {fixed.workspace.package}"
     if not fixed.tried and report.problem is not None:
