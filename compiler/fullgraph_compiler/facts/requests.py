@@ -256,13 +256,16 @@ class CompareRequest(Value):
     """A request to compare the recorded results of two runs of a program.
 
     ``before`` and ``after`` are the files of the recordings. With ``errors_differ``, a call in ``after`` may
-    raise ``RuntimeError`` if the same call in ``before`` raised another error.
+    raise ``RuntimeError`` if the same call in ``before`` raised another error. ``rounded`` is the file of a
+    third recording, of the program of ``before`` with another rounding; empty if there is none. Where it
+    differs from ``before``, ``after`` may differ, too, by a similar amount.
     """
 
     generation: int
     before: str
     after: str
     errors_differ: bool = False
+    rounded: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,42 +4,64 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple
 
 import torch
 
 from ..facts import CompareRequest, LeftBehind, ResultsCompared, RunFinished
 from ..observe.live import Sink
-from .differences import LADDER, DifferenceRules, SnapshotComparison, numbers_differ
+from .differences import (
+    LADDER,
+    DifferenceRules,
+    NumberDifference,
+    SnapshotComparison,
+    SnapshotDifference,
+    number_difference,
+)
 from .surroundings import OF_NO_VARIABLE
 
 _MOST_NUMBERS = 1000
 """The most Python numbers that are listed as different; any further one is a difference of results."""
+_MOST_ROUNDING: Final = 4.0
+"""The largest difference of numbers that is due to rounding: a multiple of the difference that another
+rounding makes at the same place of the unmodified program."""
+_EXACT: Final = 0.0, 0.0, 0.0
+_NONE: Final[Mapping[str, float]] = MappingProxyType({})
 
 
 def compare(request: CompareRequest, sink: Sink) -> None:
     """Compare a request's recordings; report ``ResultsCompared``, ``RunFinished``."""
     begun = time.monotonic()
-    before, after = (
-        torch.load(Path(path), map_location="cpu", weights_only=True)
-        for path in (request.before, request.after)
-    )
-    told = compared(before, after, errors_differ=request.errors_differ)
+    rounded = _loaded(request.rounded) if request.rounded else None
+    before, after = _loaded(request.before), _loaded(request.after)
+    told = compared(before, after, rounded, errors_differ=request.errors_differ)
     sink([told, RunFinished("finished", time.monotonic() - begun, 0)])
 
 
+def _loaded(path: str) -> dict[str, Any]:
+    recording: dict[str, Any] = torch.load(Path(path), map_location="cpu", weights_only=True)
+    return recording
+
+
 def compared(
-    before: dict[str, Any], after: dict[str, Any], *, errors_differ: bool = False
+    before: dict[str, Any],
+    after: dict[str, Any],
+    rounded: dict[str, Any] | None = None,
+    *,
+    errors_differ: bool = False,
 ) -> ResultsCompared:
     """Compare the recordings of two runs.
 
-    With ``errors_differ``, an error may become a ``RuntimeError`` without counting as a difference.
+    With ``errors_differ``, an error may become a ``RuntimeError`` without counting as a difference. Numbers
+    may differ about as much as they differ between ``before`` and ``rounded``.
     """
-    comparison = _ValueComparison(errors_differ)
-    difference = next(comparison.differences(before, after), "")
-    again = next(comparison.again(before, after), "")
+    noise = _rounding(before, rounded) if rounded is not None else _NONE
+    comparison = _ValueComparison(errors_differ, noise)
+    difference = next(map(str, comparison.differences(before, after)), "")
+    again = next(map(str, comparison.again(before, after)), "")
     return ResultsCompared(
         comparison.calls,
         difference,
@@ -48,10 +70,36 @@ def compared(
         tuple(sorted({mode for call in before["calls"] for mode in call["modes"]})),
         again,
         comparison.repeated,
-        tuple(_left_differently(before["left"], after["left"])),
+        tuple(_left_differently(before["left"], after["left"], noise)),
         comparison.mild,
         tuple(comparison.numbers),
     )
+
+
+def _rounding(before: dict[str, Any], rounded: dict[str, Any]) -> Mapping[str, float]:
+    """Return by how much the numbers at each place differ between two recordings."""
+    comparison = _ValueComparison(False, tolerances=_EXACT)
+    gaps = dict[str, float]()
+    found = [*comparison.differences(before, rounded), *comparison.again(before, rounded)]
+    for item in found:
+        gaps[item.where] = max(item.gap, gaps.get(item.where, 0.0))
+    others = dict(rounded["left"])
+    for place, node in before["left"]:
+        between = SnapshotComparison(DifferenceRules(_EXACT))
+        for part in between.between(place, node, others[place]) if place in others else ():
+            gaps[part.place] = part.gap
+    return gaps
+
+
+class _Difference(NamedTuple):
+    """A difference between two recordings: where it is, its description, and its size if it is a number's."""
+
+    where: str
+    words: str
+    gap: float = 0.0
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.words}" if self.words else self.where
 
 
 class _ValueComparison:
@@ -61,8 +109,15 @@ class _ValueComparison:
     difference, ``numbers`` the Python numbers that differ.
     """
 
-    def __init__(self, errors_differ: bool) -> None:
+    def __init__(
+        self,
+        errors_differ: bool,
+        noise: Mapping[str, float] = _NONE,
+        tolerances: tuple[float, float, float] = LADDER,
+    ) -> None:
         self._errors_differ = errors_differ
+        self._noise = noise
+        self._tolerances = tolerances
         self.calls = 0
         self.repeated = 0
         self.seen: dict[str, None] = {}
@@ -70,7 +125,7 @@ class _ValueComparison:
         self.mild = ""
         self.numbers: list[LeftBehind] = []
 
-    def differences(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    def differences(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[_Difference]:
         uncompiled = False
         for number, (old, new) in enumerate(zip(before["calls"], after["calls"], strict=False), 1):
             uncompiled = bool(old["error"] and old["error"][2])
@@ -84,14 +139,15 @@ class _ValueComparison:
         if uncompiled and not before["raised"]:
             return  # the compiler's error may have ended the program
         if len(before["calls"]) != len(after["calls"]):
-            yield f"{len(after['calls'])} calls of compiled functions, before {len(before['calls'])}"
+            words = f"{len(after['calls'])} calls of compiled functions, before {len(before['calls'])}"
+            yield _Difference(words, "")
         old_ends, new_ends = before["raised"], after["raised"]
         if old_ends or new_ends:
             self.seen["exceptions"] = None
         if old_ends != new_ends:
-            yield f"the program {_ending(new_ends)}, before it {_ending(old_ends)}"
+            yield _Difference(f"the program {_ending(new_ends)}, before it {_ending(old_ends)}", "")
 
-    def again(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
+    def again(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[_Difference]:
         """Yield the differences between repeated calls.
 
         Stop at the first call whose arguments have another form than before.
@@ -103,7 +159,7 @@ class _ValueComparison:
             self.repeated += 1
             yield from self._call(f"a call of `{old['name']}` {old['again']}", old, new)
 
-    def _call(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+    def _call(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[_Difference]:
         if self._errors_differ and old["error"] and new["error"] and new["error"][0] == "RuntimeError":
             return
         if old["error"] or new["error"]:
@@ -113,8 +169,10 @@ class _ValueComparison:
                 for item in (old, new)
             )
             if before != after:
-                yield f"{title}: {after}, before {before}"
-        rules = DifferenceRules(LADDER, lost_memory=lambda place, first: self._lost(title, place, first))
+                yield _Difference(title, f"{after}, before {before}")
+        rules = DifferenceRules(
+            self._tolerances, lost_memory=lambda place, first: self._lost(title, place, first)
+        )
         between = SnapshotComparison(rules)
         others = dict(new["values"])
         for place, node in old["values"]:
@@ -124,40 +182,43 @@ class _ValueComparison:
                 continue
             self.seen[_group(place)] = None
             if other is None:
-                yield f"{place} of {title}: missing"
+                yield _Difference(f"{place} of {title}", "missing")
                 continue
             for found in between.between(place, node, other):
                 where = f"{found.place} of {title}"
+                if _is_rounding(found, self._noise, where):
+                    continue
                 if found.mild:
                     self.mild = self.mild or f"{where}: {found.words}"
                 elif found.of_number and len(self.numbers) < _MOST_NUMBERS:
                     self.numbers.append(LeftBehind(where, found.words))
                 else:
-                    yield f"{where}: {found.words}"
+                    yield _Difference(where, found.words, found.gap)
         yield from self._gradients(f"gradient of {{}} of {title}", old["gradients"], new["gradients"])
         for place in {**old["grads"], **new["grads"]}:
             # An optimizer skips a parameter without a gradient, but may change one with a zero gradient.
             if (place in old["grads"]) is not (place in new["grads"]):
                 now, was = ("a gradient" if place in item["grads"] else "none" for item in (new, old))
-                yield f"`.grad` of {place} of {title}: {now}, before {was}"
+                yield _Difference(f"`.grad` of {place} of {title}", f"{now}, before {was}")
         yield from self._gradients(f"`.grad` of {{}} of {title}", old["grads"], new["grads"])
         self.seen["random numbers"] = None
         for source, digest in old["random"].items():
             if new["random"].get(source, digest) != digest:
-                yield f"random numbers of {source} drawn until the end of {title}"
+                yield _Difference(f"random numbers of {source} drawn until the end of {title}", "")
         if old["incomplete"] or new["incomplete"]:
             self.unseen.append(f"values of {title} that are large, nested or have no elements in memory")
 
-    def _gradients(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[str]:
+    def _gradients(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[_Difference]:
         scale = max([1.0, *(_size(node) for nodes in old.values() for node in _as_list(nodes))])
         for place in {**old, **new}:
             self.seen["gradients"] = None
             before, after = (_as_list(nodes[place]) if place in nodes else [] for nodes in (old, new))
             for number in range(max(len(before), len(after))):
                 first, second = (nodes[number] if number < len(nodes) else None for nodes in (before, after))
-                difference = _of_gradients(first, second, scale)
-                if difference:
-                    yield f"{title.format(place)}: {difference}"
+                found = _of_gradients(first, second, self._tolerances, scale)
+                where = title.format(place)
+                if found is not None and not _is_rounding(found, self._noise, where):
+                    yield _Difference(where, found.words, found.gap)
 
     def _lost(self, title: str, place: str, first: str) -> tuple[str, bool]:
         self.unseen.append(
@@ -166,7 +227,14 @@ class _ValueComparison:
         return "", True
 
 
-def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
+def _is_rounding(
+    found: SnapshotDifference | NumberDifference, noise: Mapping[str, float], where: str
+) -> bool:
+    """Tell whether numbers differ about as much as with another rounding."""
+    return 0.0 < found.gap <= _MOST_ROUNDING * noise.get(where, 0.0)
+
+
+def _left_differently(before: Any, after: Any, noise: Mapping[str, float]) -> Iterator[LeftBehind]:
     """Yield the differences in the variables, settings and files left behind.
 
     New variables of modules do not count: an edit may add them.
@@ -176,9 +244,9 @@ def _left_differently(before: Any, after: Any) -> Iterator[LeftBehind]:
         if place not in found:
             yield LeftBehind(place, "missing")
             continue
-        for difference in itertools.islice(
-            SnapshotComparison(DifferenceRules(LADDER)).between(place, node, found[place]), 1
-        ):
+        between = SnapshotComparison(DifferenceRules(LADDER)).between(place, node, found[place])
+        differences = (item for item in between if not _is_rounding(item, noise, item.place))
+        for difference in itertools.islice(differences, 1):
             part = difference.place.removeprefix(place)
             yield LeftBehind(place, f"{part and f'{part}: '}{difference.words}", difference.of_form)
     known = {place for place, _ in before}
@@ -198,20 +266,22 @@ def _size(node: Any) -> float:
     return float(numbers.where(numbers.isfinite(), 0).max())
 
 
-def _of_gradients(old: Any, new: Any, scale: float) -> str:
-    """Describe how gradients differ; a missing gradient equals zeros.
+def _of_gradients(
+    old: Any, new: Any, tolerances: tuple[float, float, float], scale: float
+) -> NumberDifference | None:
+    """Return how gradients differ; a missing gradient equals zeros.
 
     Some graphs call gradient hooks with ``None``.
     """
     old, new = (None if node is None or node[0] != "tensor" else node for node in (old, new))
     present = [node for node in (old, new) if node is not None]
     if not present or any(node[2] is None for node in present):
-        return ""
+        return None
     if len(present) == 2 and old[1]["shape"] != new[1]["shape"]:
-        return f"shape {new[1]['shape']}, before {old[1]['shape']}"
+        return NumberDifference(f"shape {new[1]['shape']}, before {old[1]['shape']}")
     zeros = torch.zeros_like(present[0][2])
     before, after = (zeros if node is None else node[2] for node in (old, new))
-    return numbers_differ(before, after, LADDER, scale)
+    return number_difference(before, after, tolerances, scale)
 
 
 def _as_list(nodes: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -42,7 +43,8 @@ class SnapshotDifference(NamedTuple):
     With ``of_form`` only the type, shape or identity differs: all numbers that can be compared are equal. A
     difference is ``mild`` if the new value is a tensor without gradient with the number that the old value
     was, has another layout, or no longer shares memory: code that only computes with the value does not
-    notice. ``of_number`` says that two Python numbers differ.
+    notice. ``of_number`` says that two Python numbers differ. ``gap`` is the largest difference between two
+    finite floating-point numbers; it is 0 if anything else differs.
     """
 
     place: str
@@ -50,6 +52,7 @@ class SnapshotDifference(NamedTuple):
     of_form: bool = False
     mild: bool = False
     of_number: bool = False
+    gap: float = 0.0
 
 
 class SnapshotComparison:
@@ -89,13 +92,17 @@ class SnapshotComparison:
         elif old[0] == "value":
             if not _same_value(old[2], new[2], self._rules.tolerances[0]):
                 words = f"{_short(new[2])}, before {_short(old[2])}"
-                yield SnapshotDifference(place, words, of_number=type(old[2]) in (int, float))
+                gap = abs(new[2] - old[2]) if type(old[2]) is float else 0.0
+                is_number = type(old[2]) in (int, float)
+                yield SnapshotDifference(
+                    place, words, of_number=is_number, gap=gap if math.isfinite(gap) else 0.0
+                )
         elif old[0] == "tensor":
             name, difference = self._properties(old, new)
             if difference and name != "strides":
                 yield SnapshotDifference(place, difference, not self._numbers(old, new))
             elif elements := self._elements(old, new):
-                yield SnapshotDifference(place, elements)
+                yield SnapshotDifference(place, elements.words, gap=elements.gap)
             elif difference:
                 yield SnapshotDifference(place, difference, of_form=True, mild=True)
         elif old[0] == "items":
@@ -133,16 +140,16 @@ class SnapshotComparison:
                 return name, f"{_property(name, other)}, before {_property(name, value)}"
         return "", ""
 
-    def _elements(self, old: Node, new: Node) -> str:
+    def _elements(self, old: Node, new: Node) -> NumberDifference | None:
         if old[2] is None or new[2] is None:
-            return ""
+            return None
         if old[3]:
             wide = torch.tensor([old[3], new[3]], dtype=torch.float64)
             limit = self._rules.tolerances[0] * abs(float(wide[0, 1])) + 1e-6
             # This may miss NaN and infinite sums, but the elements below show them.
             if bool(((wide[0] - wide[1]).abs() > limit).any()):
-                return f"sum {new[3][0]:.6g}, before {old[3][0]:.6g}"
-        return numbers_differ(old[2], new[2], self._rules.tolerances)
+                return NumberDifference(f"sum {new[3][0]:.6g}, before {old[3][0]:.6g}")
+        return number_difference(old[2], new[2], self._rules.tolerances)
 
     def _numbers(self, old: Node, new: Node) -> bool:
         """Return whether two values' numbers differ, compared in the less exact dtype."""
@@ -183,19 +190,35 @@ def _is_unseen(node: Node) -> bool:
     return node[0] == "tensor" and (node[2] is None or bool(node[3]))
 
 
+class NumberDifference(NamedTuple):
+    """The difference between the numbers of two tensors, and the largest one, if all are finite."""
+
+    words: str
+    gap: float = 0.0
+
+
 def numbers_differ(
     old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float, float, float], scale: float = 1.0
 ) -> str:
-    """Describe how two tensors of one type and shape differ; empty if they are equal.
+    """Describe how two tensors of one type and shape differ; empty if they are equal."""
+    found = number_difference(old, new, tolerances, scale)
+    return found.words if found else ""
+
+
+def number_difference(
+    old: torch.Tensor, new: torch.Tensor, tolerances: tuple[float, float, float], scale: float = 1.0
+) -> NumberDifference | None:
+    """Return how two tensors of one type and shape differ; ``None`` if they are equal.
 
     Differences within the tolerances do not count. ``scale`` is the size of terms that may have cancelled out
     in a sum.
     """
     if not old.numel():
-        return ""
+        return None
     if not (old.is_floating_point() or old.is_complex()):
         wrong = old != new
-        return f"{_at(new, wrong)}, before {_at(old, wrong)}" if bool(wrong.any()) else ""
+        words = f"{_at(new, wrong)}, before {_at(old, wrong)}" if bool(wrong.any()) else ""
+        return NumberDifference(words) if words else None
     kind = old.dtype.to_real()
     relative = {torch.float32: tolerances[0], torch.float64: tolerances[1]}.get(
         kind, tolerances[2] * torch.finfo(kind).eps
@@ -210,12 +233,13 @@ def numbers_differ(
     wrong = (f != p) & ~(f.isnan() & p.isnan()) & ~(gap <= limit)
     wrong |= f.isfinite() != p.isfinite()
     if not bool(wrong.any()):
-        return ""
+        return None
     gap = gap.where(wrong, 0)
     if not bool(gap.isfinite().all()):
         odd = wrong & ~gap.isfinite()
-        return f"{_at(f, odd)}, before {_at(p, odd)}"
-    return f"by up to {float(gap.max()):.1e}"
+        return NumberDifference(f"{_at(f, odd)}, before {_at(p, odd)}")
+    largest = float(gap.max())
+    return NumberDifference(f"by up to {largest:.1e}", largest)
 
 
 def _as_numbers(node: Node) -> torch.Tensor | None:

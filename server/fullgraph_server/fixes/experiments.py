@@ -164,14 +164,19 @@ class Experiments:
 
     # -- comparisons, trials and observations ----------------------------------------------------
 
-    async def compare(self, before: Path, after: Path, *, errors_differ: bool = False) -> ResultsCompared:
-        """Compare the recorded results of two runs. Raises :class:`CannotTryError`."""
-        key = before, after, errors_differ
-        return await self._once(key, lambda: self._compared(before, after, errors_differ=errors_differ))
+    async def compare(
+        self, before: Path, after: Path, rounded: Path | None = None, *, errors_differ: bool = False
+    ) -> ResultsCompared:
+        """Compare the recorded results of two runs. Raises :class:`CannotTryError`.
 
-    async def _compared(self, before: Path, after: Path, *, errors_differ: bool) -> ResultsCompared:
-        request = CompareRequest(self._numbers(), str(before), str(after), errors_differ)
-        facts = await self._execute(self.plan, request)
+        Numbers may differ about as much as they differ between ``before`` and ``rounded``.
+        """
+        rounding = str(rounded) if rounded is not None else ""
+        request = CompareRequest(0, str(before), str(after), errors_differ, rounding)
+        return await self._once(request, lambda: self._compared(request))
+
+    async def _compared(self, request: CompareRequest) -> ResultsCompared:
+        facts = await self._execute(self.plan, replace(request, generation=self._numbers()))
         compared = _first(facts, ResultsCompared)
         if compared is None:
             raise CannotTryError(_ending(facts))

@@ -119,10 +119,10 @@ def observed(path: Path, record: str, text: str = "") -> tuple[Fact, ...]:
     return tuple(fact for line in in_child(work) for fact in from_json(json.loads(line)))
 
 
-def difference(before: str, after: str) -> ResultsCompared:
+def difference(before: str, after: str, rounded: str = "") -> ResultsCompared:
     """What is told of two recordings."""
     facts: list[Any] = []
-    compare(CompareRequest(1, before, after), facts.extend)
+    compare(CompareRequest(1, before, after, rounded=rounded), facts.extend)
     assert isinstance(facts[-1], RunFinished)
     return facts[0]  # type: ignore[no-any-return]
 
@@ -302,6 +302,41 @@ def test_what_a_program_leaves_behind_is_compared(tmp_path: Path) -> None:
         "environment variable STEP", "file log.txt",
     ]  # fmt: skip
     assert told.difference == ""
+
+
+TRAINED = """\
+import torch
+
+weight = torch.ones(3, requires_grad=True)
+
+
+@torch.compile(backend="eager")
+def loss(x):
+    return (weight * x).sum() * FACTOR, (x * FACTOR).sum().detach()
+
+
+loss(torch.arange(3.0))[0].backward()
+norm = weight.grad.norm().item()
+"""
+
+
+@pytest.mark.parametrize(
+    ("factor", "is_rounding"), [("1.003", True), ("0.998", True), ("1.005", False), ("float('nan')", False)]
+)
+def test_numbers_may_differ_about_as_much_as_with_another_rounding(
+    factor: str, is_rounding: bool, tmp_path: Path
+) -> None:
+    path = tmp_path / "trained.py"
+    path.write_text(TRAINED.replace("FACTOR", "1.0"))
+    records = {name: str(tmp_path / name) for name in ("before", "rounded", "after")}
+    for name, number in (("before", "1.0"), ("rounded", "1.001"), ("after", factor)):
+        observed(path, records[name], TRAINED.replace("FACTOR", number))
+    plain = difference(records["before"], records["after"])
+    told = difference(records["before"], records["after"], records["rounded"])
+    for one, is_equal in ((plain, False), (told, is_rounding)):
+        assert (one.difference == "") is is_equal
+        assert (one.again == "") is is_equal
+        assert ("norm" not in str(one.left)) is is_equal
 
 
 def test_rounding_of_gradients_that_cancel_out_is_no_difference() -> None:
