@@ -180,16 +180,15 @@ class CallRecorder(CallWatcher):
             result = (call.compiled if self._compiled else call.function)(*call.args, **call.kwargs)
             found = gradients_of(call, result) if gradients else {}
         except BaseException as error:
-            self._reset_modes()
             self._keep_error(call, error, record)
             record["error"][1] = ""  # the message can name values, which compiled code may word differently
             if isinstance(error, TooLongError):
                 raise
         else:
-            self._reset_modes()
             record["gradients"] = found
             self._keep_values(call, [("result", result)], record)
         finally:
+            self._reset_modes()
             self._again.append(record)
 
     def begin(self, call: CompiledCall) -> None:
@@ -207,13 +206,13 @@ class CallRecorder(CallWatcher):
 
     def end(self, call: CompiledCall, result: Any) -> None:
         """Record the result and the side effects of a call."""
-        self._reset_modes()
         self._keep_values(call, [("result", result)], self._records[-1])
+        self._reset_modes()
 
     def fail(self, call: CompiledCall, error: Exception) -> None:
         """Record the exception of a call, and the side effects that the call had before."""
-        self._reset_modes()
         self._keep_error(call, error, self._records[-1])
+        self._reset_modes()
 
     def _keep_error(self, call: CompiledCall, error: BaseException, record: dict[str, Any]) -> None:
         of_compiler = torch_compat.is_internal(type(error).__module__)
@@ -238,6 +237,7 @@ class CallRecorder(CallWatcher):
     ) -> None:
         record["random"] = random_states()
         snapshots = ValueSnapshots()
+        # The modes of modules are those of the call's begin: otherwise all inputs that have them would differ.
         record["values"] = inputs = self._inputs(call, snapshots)
         # After an edit, a caller may pass other values; changes that a call makes to them must be equal.
         record["unchanged"] = unchanged(self._given, inputs)

@@ -153,9 +153,13 @@ def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> 
 
     A graph break was hidden if its line ran eagerly. A recompilation was hidden if there are no more
     recompilations than before: torch names only the first guard that failed, and now names a different guard.
+    A reached limit was hidden if there are no more of them than before: the function may have another name.
     """
     if new.kind == "recompile":
         return counts_of(after).recompiles <= counts_of(before).recompiles
+    if new.kind == "recompile-limit":
+        now, was = (sum(item.kind == new.kind for item in report.findings) for report in (after, before))
+        return now <= was
     return _was_eager(new, before, drifts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from ..report.model import Finding
 from .experiments import ExperimentState
@@ -94,14 +94,18 @@ async def try_finding(
     state: ExperimentState,
     finding: Finding,
     candidates: Candidates,
+    known: Sequence[CandidateVerdict] = (),
 ) -> FindingTries:
-    """Try the candidates for a finding until one that is safe is verified.
+    """Try the candidates for a finding until one is verified that no other can surpass.
 
     If no candidate is verified, the calls around the finding are observed, for candidates that need
-    observations. The slow run with the whole compiler is made only for the best candidate.
+    observations. The slow run with the whole compiler is made only for the best candidate. ``known`` are
+    verified fixes of other findings that also remove this one: a candidate that cannot surpass them is not
+    tried.
     """
     context = RuleContext(state.report, state.report.files)
     tries: list[CandidateVerdict] = []
+    least = min(map(_rank, known), default=_WORST)
 
     async def confirm(item: CandidateVerdict) -> CandidateVerdict:
         if not item.fix.needs_whole_compiler:
@@ -116,7 +120,7 @@ async def try_finding(
         """
         waiting: list[CandidateVerdict] = []
         revealing: set[str] = set()
-        queue = sorted(fixes, key=_best_rank)
+        queue = sorted((fix for fix in fixes if _best_rank(fix) < least), key=_best_rank)
         for fix in [*queue, None]:
             while waiting and (fix is None or _rank(waiting[0]) <= _best_rank(fix)):
                 item = await confirm(waiting.pop(0))
@@ -132,9 +136,9 @@ async def try_finding(
 
     refused = ""
     offered = candidates(finding, context)[:_MOST_CANDIDATES]
-    await prover.try_lines(state, offered)
+    await prover.try_lines(state, [fix for fix in offered if _best_rank(fix) < least])
     await prove(offered)
-    if not any(item.verdict.verified for item in tries):
+    if not known and not any(item.verdict.verified for item in tries):
         if wanted := calls_wanted(finding, context):
             context = replace(context, calls=await prover.calls(state, wanted))
         operators = [fix for fix in candidates(finding, context) if fix.operator is not None]
@@ -145,7 +149,9 @@ async def try_finding(
     return FindingTries(finding, tuple(tries), refused)
 
 
-_Rank: TypeAlias = tuple[bool, bool, bool, bool]
+_Rank: TypeAlias = tuple[bool, ...]
+_WORST: Final[_Rank] = (True, True, True, True, True)
+"""A rank after that of every fix."""
 
 
 def _rank(item: CandidateVerdict) -> _Rank:
@@ -181,18 +187,31 @@ async def try_all(
 ) -> AsyncIterator[FindingTries]:
     """Try the candidates for each finding separately; yield each tried finding.
 
-    A finding is yielded once its candidates are tried and all earlier findings are yielded.
+    A finding is yielded once its candidates are tried and all earlier findings are yielded. Graph breaks are
+    tried before recompilations, because a fix of a graph break often removes recompilations, too.
     """
-    tasks = [
-        asyncio.ensure_future(try_finding(prover, base, base, finding, candidates))
-        for finding in prover.fixable(base.report)
-    ]
-    try:
-        for task in tasks:
-            yield await task
-    finally:
-        for task in tasks:
-            task.cancel()
+    tried: list[FindingTries] = []
+    findings = prover.fixable(base.report)
+    breaks = [finding for finding in findings if finding.kind == "graph-break"]
+    for group in (breaks, [finding for finding in findings if finding.kind != "graph-break"]):
+        tasks = [
+            asyncio.ensure_future(
+                try_finding(prover, base, base, finding, candidates, _covering(finding, tried))
+            )
+            for finding in group
+        ]
+        try:
+            for task in tasks:
+                tried.append(await task)
+                yield tried[-1]
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+def _covering(finding: Finding, tried: Iterable[FindingTries]) -> list[CandidateVerdict]:
+    """Return the best fixes of other findings that also remove a finding."""
+    return [best for item in tried if (best := item.best()) is not None and finding in best.verdict.along]
 
 
 def fix_first(tried: Iterable[FindingTries]) -> list[FindingTries]:

@@ -103,14 +103,14 @@ EDITS = {
 }
 
 
-def observed(path: Path, record: str, text: str = "") -> tuple[Fact, ...]:
+def observed(path: Path, record: str, text: str = "", *, other_mode: bool = False) -> tuple[Fact, ...]:
     """The facts of a run in a child of this process."""
 
     def work() -> list[str]:
         os.chdir(path.parent)
         lines: list[str] = []
         texts = (SourceText(str(path), text),) if text else ()
-        request = RunRequest(1, Script(str(path)), texts=texts, record=record)
+        request = RunRequest(1, Script(str(path)), texts=texts, record=record, other_mode=other_mode)
         (run_recorded if record else run)(
             request, lambda facts: lines.append(json.dumps(facts, default=as_object))
         )
@@ -337,6 +337,36 @@ def test_numbers_may_differ_about_as_much_as_with_another_rounding(
         assert (one.difference == "") is is_equal
         assert (one.again == "") is is_equal
         assert ("norm" not in str(one.left)) is is_equal
+
+
+NAMED = """\
+import random, torch
+
+
+model = torch.nn.Linear(2, 2)
+
+
+class Sampler:
+    def __init__(self):
+        self.model, self.name = model, random.SystemRandom().random()
+
+    @torch.compile(backend="eager")
+    def step(self, x):
+        return self.model(x)
+
+
+Sampler().step(torch.ones(2))
+"""
+
+
+def test_what_a_call_leaves_alone_is_not_compared_in_the_other_mode_either(tmp_path: Path) -> None:
+    path = tmp_path / "named.py"
+    path.write_text(NAMED)
+    first, second = str(tmp_path / "first"), str(tmp_path / "second")
+    for record in (first, second):
+        observed(path, record, other_mode=True)
+    told = difference(first, second)
+    assert (told.modes, told.numbers, told.difference) == (("training",), (), "")
 
 
 def test_rounding_of_gradients_that_cancel_out_is_no_difference() -> None:

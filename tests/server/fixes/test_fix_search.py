@@ -138,6 +138,15 @@ def test_another_guard_that_fails_in_the_same_recompilations_is_not_worse() -> N
     assert "line 2 is new" in worse(before, report(BEFORE, recompile(2, 3)), drifts(before, after))
 
 
+def test_a_reached_limit_is_not_worse_if_another_function_had_reached_it() -> None:
+    def limits(*rows: int) -> list[Finding]:
+        return [replace(recompile(row), kind="recompile-limit", message=f"limit of {row}") for row in rows]
+
+    before, after = report(BEFORE, *limits(1)), report(AFTER, *limits(3))
+    assert not worse(before, after, drifts(before, after))
+    assert "is new" in worse(before, report(AFTER, *limits(3, 4)), drifts(before, after))
+
+
 def test_a_recompilation_is_gone_only_if_there_are_fewer() -> None:
     before, after = report(BEFORE, recompile(1, 4)), report(BEFORE, recompile(2, 4))
     between = drifts(before, after)
@@ -183,8 +192,9 @@ class Programs:
         *findings: Finding,
         noticed: Mapping[str, str] = MappingProxyType({}),
         failing: Collection[str] = (),
+        along: tuple[Finding, ...] = (),
     ) -> None:
-        self._outcomes, self._noticed, self._failing = outcomes, noticed, failing
+        self._outcomes, self._noticed, self._failing, self._along = outcomes, noticed, failing, along
         self.confirming: list[str] = []
         self.base = self._state(findings)
 
@@ -209,6 +219,7 @@ class Programs:
         counts = counts_of(before.report), counts_of(self._state(left).report)
         verdict = Verdict(what == "verified", "" if what == "verified" else what, *counts)
         noticed = self._noticed.get(fix.rule, "")
+        verdict = replace(verdict, along=self._along if verdict.verified else ())
         return replace(verdict, reveals=what == "reveals", noticed=noticed), self._state(left)
 
 
@@ -257,6 +268,16 @@ async def test_after_a_fix_that_reveals_breaks_other_ways_of_its_rule_are_not_tr
     twice = [fix("first"), replace(fix("first"), title="Do first in another way")]
     (one,) = [item async for item in try_all(programs, programs.base, candidates({1: twice}))]  # type: ignore[arg-type]
     assert [item.fix for item in one.tries] == twice[:1]
+
+
+async def test_a_recompilation_that_a_fix_of_a_break_removes_is_only_tried_with_better_fixes() -> None:
+    recompilation = replace(graph_break(2), kind="recompile")
+    outcomes: dict[str, Outcome] = {"split": ("verified", ()), "mark": ("wrong", ())}
+    programs = Programs(outcomes, graph_break(1), recompilation, along=(recompilation,))
+    table = {1: [fix("split", "unsafe")], 2: [fix("setting", "unsafe"), fix("mark")]}
+    one, other = [item async for item in try_all(programs, programs.base, candidates(table))]  # type: ignore[arg-type]
+    assert [item.fix.rule for item in other.tries] == ["mark"]
+    assert root_of(other, [one, other]) == one
 
 
 async def plan_of(programs: Any, table: Candidates, safety: Sequence[Safety]) -> FixPlan:
