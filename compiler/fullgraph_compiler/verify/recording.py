@@ -237,7 +237,7 @@ class CallRecorder(CallWatcher):
     ) -> None:
         record["random"] = random_states()
         snapshots = ValueSnapshots()
-        # The modes of modules are those of the call's begin: otherwise all inputs that have them would differ.
+        # The modules still have the modes that they had at the begin, or they would seem to be changed.
         record["values"] = inputs = self._inputs(call, snapshots)
         # After an edit, a caller may pass other values; changes that a call makes to them must be equal.
         record["unchanged"] = unchanged(self._given, inputs)

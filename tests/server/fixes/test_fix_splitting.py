@@ -7,7 +7,7 @@ import builtins
 from textwrap import dedent
 
 import pytest
-from fixing import FILE
+from fixing import FILE, fixes
 from fullgraph_server.fixes.editing import edited
 from fullgraph_server.fixes.model import Fix
 from fullgraph_server.fixes.reach import judged
@@ -544,3 +544,30 @@ def test_only_functions_that_an_edit_splits_are_recorded() -> None:
     assert part_name("_step", lambda _: False) == "compiled_step"
     assert part_name("__call__", lambda _: False) == "compiled_call"
     assert part_name("step", AFTER.__contains__) == "compiled_step_2"
+
+
+@pytest.mark.parametrize(
+    ("counting", "at"),
+    [("state.seen += x.size(0)", "state.seen"), ("losses.append(y.detach())", "losses")],
+)
+def test_what_torch_counts_in_a_compiled_function_leaves_it(counting: str, at: str) -> None:
+    text = HEAD + dedent(
+        f"""\
+        @torch.compile
+        def step(x, w, state, losses):
+            y = torch.relu(x @ w)
+            {counting}
+            return y * 2
+        """
+    )
+    source, found = fixes(text, at, "recompile", number=-1)
+    fix = next(item for item in found if item.rule == "split-function")
+    after = edited(source, fix.edits)
+    part, _, whole = after.partition("def step(")
+    assert counting in whole
+    assert counting not in part
+
+
+def test_a_variable_that_a_compiled_function_only_reads_stays() -> None:
+    text = HEAD + "@torch.compile\ndef step(x, state):\n    y = x * state.seen\n    return y * 2\n"
+    assert not fixes(text, "state.seen", "recompile")[1]

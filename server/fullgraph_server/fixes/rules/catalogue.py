@@ -88,7 +88,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
 }
 _OTHER_BREAKS: tuple[Rule, ...] = (python.own_breaks, printing.prints, *_hoisted)
 """Rules for graph breaks whose id is not in the table: these rules inspect only the syntax."""
-_RECOMPILES: tuple[Rule, ...] = (recompilations.recompilations,)
+_RECOMPILES: tuple[Rule, ...] = (recompilations.recompilations, split)
 
 
 def candidates(finding: Finding, context: RuleContext) -> list[Fix]:

@@ -6,10 +6,10 @@ import ast
 from collections.abc import Iterator, Sequence
 
 from ...report.model import Finding
-from ...workspace.syntax import COMPOUND, called, covers, first_row, nodes_of, own_statements
+from ...workspace.syntax import COMPOUND, called, covers, dotted, first_row, nodes_of, own_statements
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
-from ..rules.syntax import Function, code_of
+from ..rules.syntax import Function, ParsedFile, code_of
 from .dependencies import draws, operations
 from .partition import FunctionParts, divisions
 from .sites import CompileSite, compiled_function, function_at, places_of
@@ -32,19 +32,33 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     """Offer to compile only the part of a function that computes.
 
     The statement with the finding then runs before or after this part. All other graph breaks of the function
-    are moved with it, if possible.
+    are moved with it, if possible, and so are counters and lists for whose new values torch compiles again.
     """
     found = compiled_function(finding, context)
-    own = next(_statements(found[1], finding, found[0].source.filename), None) if found else None
-    if found is None or own is None:
+    if found is None:
         return
     code, function, site = found
+    is_break = finding.kind == "graph-break"
+    own = next(
+        _statements(function, finding, code.source.filename)
+        if is_break
+        else _counting(code, function, finding),
+        None,
+    )
+    if own is None:
+        return
     if any(part_of(item, code.block(item), ()) is function for item in code.functions()):
         return  # it is already the part of another function
     # A subclass in another file may have a part, too.
     texts = [source.text for source in context.files.values() if source is not None]
     name = part_name(function.name, lambda wanted: any(wanted in text for text in texts))
-    every = list(_breaks(function, code.source.filename, context))
+    every = [*_breaks(function, code.source.filename, context)]
+    every += [
+        item
+        for other in context.report.findings
+        if other.kind == "recompile"
+        for item in _counting(code, function, other)
+    ]
     computing = _computing(function, [own, *every], code.source.filename, context)
     for breaks in ([own, *every], [own]):
         for parts in divisions(code, function, own, breaks, computing)[:_MOST_WAYS]:
@@ -83,6 +97,22 @@ def _statements(function: Function, finding: Finding, filename: str) -> Iterator
     for name, row in places_of(finding):
         around = [item for item in own_statements(function) if name == filename and covers(item, row)]
         yield from around[-1:]
+
+
+def _counting(code: ParsedFile, function: Function, finding: Finding) -> Iterator[ast.stmt]:
+    """Yield the statements of a function that change the variable of a recompilation.
+
+    Examples are ``self.step += 1`` and ``losses.append(x)``.
+    """
+    node = code.at(finding.span) if finding.span.filename == code.source.filename else None
+    name = dotted(node) if node is not None else ""
+    for item in own_statements(function) if name else ():
+        value = item.value if isinstance(item, ast.Expr) else None
+        method = value.func if isinstance(value, ast.Call) else None
+        targets = [item.target] if isinstance(item, ast.AugAssign) else []
+        changed = [method.value] if isinstance(method, ast.Attribute) else targets
+        if any(dotted(one) == name for one in changed):
+            yield item
 
 
 def _alike(function: Function, finding: Finding, statement: ast.stmt) -> Iterator[ast.stmt]:
