@@ -161,6 +161,63 @@ def _copying_tensors(leaves: dict[int, torch.Tensor], gradients: bool) -> Iterat
         torch.Tensor.__deepcopy__ = original
 
 
+# -- paths --------------------------------------------------------------------------------------
+
+
+def read_path(environment: TrialEnvironment, path: Path) -> Any:
+    """Return the value at a path."""
+    values = environment.local if path[0] in environment.local else environment.shared
+    value: Any = values[path[0]]
+    for part in path[1:]:
+        value = _part(value, part)
+    return value
+
+
+def _part(value: Any, part: Any) -> Any:
+    if isinstance(part, str):
+        return getattr(value, part[1:])
+    return value[part[1] if isinstance(part, tuple) else part]
+
+
+def write_path(environment: TrialEnvironment, path: Path, old: Any, new: Any, *, anew: bool) -> None:
+    """Replace a value, in the memory of the old value if possible.
+
+    Values that share memory with the old value then change, too.
+    """
+    if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
+        if not anew and new.shape == old.shape and new.dtype == old.dtype:
+            try:
+                old.data.copy_(new)
+            except RuntimeError:
+                pass  # an expanded tensor cannot be written to
+            else:
+                return
+        if isinstance(old, torch.nn.Parameter):
+            old.data = new
+            return
+        new = (new if anew else new.clone()).requires_grad_(old.requires_grad)
+    values = environment.local if path[0] in environment.local else environment.shared
+    values[path[0]] = _with(values[path[0]], path[1:], new)
+
+
+def _with(value: Any, path: Path, new: Any) -> Any:
+    if not path:
+        return new
+    inner = _with(_part(value, path[0]), path[1:], new)
+    part = path[0]
+    if isinstance(part, str):
+        try:
+            setattr(value, part[1:], inner)
+        except AttributeError:  # a frozen dataclass
+            object.__setattr__(value, part[1:], inner)
+    elif isinstance(value, tuple):
+        items = [inner if index == part else item for index, item in enumerate(value)]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    else:
+        value[part[1] if isinstance(part, tuple) else part] = inner
+    return value
+
+
 # -- values that called functions read ----------------------------------------------------------
 
 

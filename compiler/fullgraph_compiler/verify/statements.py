@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import copy
 import types
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,7 +47,8 @@ class TrialStatements:
     ``class_name`` is the class around the function, needed for private names. ``ends_turn`` says that the
     statements are the last in the body of a loop, where ``continue`` has no effect. ``runs_skipped``,
     ``errors_differ`` and ``prints`` are copied from the trial. ``chosen`` are variables to which the function
-    earlier assigned one of two constants, depending on the truth of local variables.
+    earlier assigned one of two constants, depending on the truth of local variables. ``constants`` are global
+    variables that the module assigns once, a literal number each: the program cannot change them.
     """
 
     old: tuple[ast.stmt, ...]
@@ -61,6 +63,7 @@ class TrialStatements:
     errors_differ: bool = False
     prints: bool = True
     chosen: Mapping[str, ast.IfExp] = field(default_factory=dict)
+    constants: frozenset[str] = frozenset()
 
     @property
     def kept(self) -> frozenset[str]:
@@ -129,10 +132,24 @@ def find(tree: ast.Module, trial: Trial) -> TrialStatements:
         trial.errors_differ,
         trial.prints,
         dict(_chosen(outside, trial.row)),
+        frozenset(_constants(tree)),
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
     block.insert(first, ast.copy_location(call, block[first]))
     return statements
+
+
+def _constants(tree: ast.Module) -> Iterator[str]:
+    """Yield the variables of a module that are assigned once, at the top level, from literals."""
+    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    stored = Counter(node.id for node in names if not isinstance(node.ctx, ast.Load))
+    literal = (ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+    for item in tree.body:
+        if isinstance(item, ast.Assign) and all(isinstance(node, literal) for node in ast.walk(item.value)):
+            targets = [
+                node.id for one in item.targets for node in ast.walk(one) if isinstance(node, ast.Name)
+            ]
+            yield from (name for name in targets if stored[name] == 1)
 
 
 def code_of(

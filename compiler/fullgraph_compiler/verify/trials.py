@@ -322,7 +322,7 @@ class _TrialVisit:
 
     def _boundaries(self, given: dict[ValuePath, Any]) -> Iterator[TrialValues]:
         """Yield cases with equal operands of a comparison, and with the other outcome."""
-        for words, path, change in pushes(given):
+        for words, path, change in pushes(self._statements, given):
             measured = [self._measured(TrialValues(words, {path: change(amount)})) for amount in (0.0, 1.0)]
             for condition in measured[0]:
                 if condition not in measured[1]:

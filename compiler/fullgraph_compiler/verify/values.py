@@ -13,7 +13,14 @@ from typing import Any
 
 import torch
 
-from .environment import Path, ReachedConstants, TrialEnvironment, attribute_path
+from .environment import (
+    Path,
+    ReachedConstants,
+    TrialEnvironment,
+    attribute_path,
+    read_path,
+    write_path,
+)
 from .statements import TrialStatements, walk
 from .variations import (
     BOOLEANS,
@@ -80,10 +87,10 @@ class TrialValues:
         """
         changed = environment.copy()
         with torch.no_grad():
-            values = {path: _read(changed, path) for path in self.changes}
+            values = {path: read_path(changed, path) for path in self.changes}
             news = {path: change(_detached(values[path])) for path, change in self.changes.items()}
             for path, new in news.items():
-                _write(changed, path, values[path], new, anew=self.anew)
+                write_path(changed, path, values[path], new, anew=self.anew)
         switched = {path[0] for path in self.changes if len(path) == 1}
         for name, choice in statements.chosen.items():
             tested = {node.id for node in ast.walk(choice.test) if isinstance(node, ast.Name)}
@@ -100,7 +107,7 @@ def slots(
     found: dict[Path, Any] = {}
     for path, value in _named(statements, environment):
         _collect(found, path, value, 0)
-    return found | {path: _read(environment, path) for path in called.paths if path not in found}
+    return found | {path: read_path(environment, path) for path in called.paths if path not in found}
 
 
 def modules(statements: TrialStatements, environment: TrialEnvironment) -> dict[Path, torch.nn.Module]:
@@ -212,12 +219,15 @@ def _of_whole(
         yield TrialValues(f"{_name(path)} {words}", {path: change})
 
 
-def pushes(given: dict[Path, Any]) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
+def pushes(
+    statements: TrialStatements, given: dict[Path, Any]
+) -> Iterator[tuple[str, Path, Callable[[float], Change]]]:
     """Yield ways to change a value by an amount.
 
     Each is a description, a path, and a function that maps an amount to a change.
     """
-    for path, value in itertools.islice(given.items(), _MOST_SLOTS):
+    varied = ((path, value) for path, value in given.items() if not _is_constant(statements, path))
+    for path, value in itertools.islice(varied, _MOST_SLOTS):
         if isinstance(value, torch.Tensor) and value.numel():
             if value.dtype is torch.bool:
                 continue
@@ -237,6 +247,8 @@ def random_case(statements: TrialStatements, given: dict[Path, Any], number: int
     generator = torch.Generator().manual_seed(number)
     changes: dict[Path, Change] = {}
     for path, value in given.items():
+        if _is_constant(statements, path):
+            continue
         scale, shift = torch.randn(2, generator=generator).tolist()
         size = 10 ** (3 * scale)
         if _is_float_tensor(value):
@@ -292,63 +304,10 @@ def _named(statements: TrialStatements, environment: TrialEnvironment) -> Iterat
     attributes = (attribute_path(node) for node in walk((*statements.old, *statements.new)))
     for path in (*((name,) for name in statements.names), *attributes):
         if path and (path[0] in environment.local or path[0] in environment.shared):
-            value = _read(environment, path[:1])
+            value = read_path(environment, path[:1])
             for part in path[1:]:
                 value = getattr(value, part[1:], None)
             yield path, value
-
-
-def _read(environment: TrialEnvironment, path: Path) -> Any:
-    values = environment.local if path[0] in environment.local else environment.shared
-    value: Any = values[path[0]]
-    for part in path[1:]:
-        value = _part(value, part)
-    return value
-
-
-def _part(value: Any, part: Any) -> Any:
-    if isinstance(part, str):
-        return getattr(value, part[1:])
-    return value[part[1] if isinstance(part, tuple) else part]
-
-
-def _write(environment: TrialEnvironment, path: Path, old: Any, new: Any, *, anew: bool) -> None:
-    """Replace a value, in the memory of the old value if possible.
-
-    Values that share memory with the old value then change, too.
-    """
-    if isinstance(old, torch.Tensor) and isinstance(new, torch.Tensor):
-        if not anew and new.shape == old.shape and new.dtype == old.dtype:
-            try:
-                old.data.copy_(new)
-            except RuntimeError:
-                pass  # an expanded tensor cannot be written to
-            else:
-                return
-        if isinstance(old, torch.nn.Parameter):
-            old.data = new
-            return
-        new = (new if anew else new.clone()).requires_grad_(old.requires_grad)
-    values = environment.local if path[0] in environment.local else environment.shared
-    values[path[0]] = _with(values[path[0]], path[1:], new)
-
-
-def _with(value: Any, path: Path, new: Any) -> Any:
-    if not path:
-        return new
-    inner = _with(_part(value, path[0]), path[1:], new)
-    part = path[0]
-    if isinstance(part, str):
-        try:
-            setattr(value, part[1:], inner)
-        except AttributeError:  # a frozen dataclass
-            object.__setattr__(value, part[1:], inner)
-    elif isinstance(value, tuple):
-        items = [inner if index == part else item for index, item in enumerate(value)]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
-    else:
-        value[part[1] if isinstance(part, tuple) else part] = inner
-    return value
 
 
 def _detached(value: Any) -> Any:
@@ -385,7 +344,10 @@ def _makes_sizes(statements: TrialStatements) -> bool:
 def _others(
     value: Any, constants: Iterable[float], texts: Iterable[str], statements: TrialStatements, path: Path
 ) -> list[Any]:
-    """Return other values to try instead of a number or string of the program."""
+    """Return other values to try instead of a number or string of the program.
+
+    A positive constant of the module stays positive: a number of classes is never 0.
+    """
     others: list[Any] = []
     if isinstance(value, bool):
         others = [not value]
@@ -398,7 +360,13 @@ def _others(
         others = [*texts, f"{value}?"]
     if _is_compared_to_none(statements, path):
         others.append(None)
+    if _is_constant(statements, path) and type(value) in (int, float) and value > 0:
+        others = [item for item in others if isinstance(item, (int, float)) and 0 < item < math.inf]
     return [item for item in dict.fromkeys(others) if type(item) is not type(value) or item != value]
+
+
+def _is_constant(statements: TrialStatements, path: Path) -> bool:
+    return len(path) == 1 and path[0] in statements.constants
 
 
 def _of_sizes(given: dict[Path, Any]) -> Iterator[TrialValues]:

@@ -435,3 +435,29 @@ def test_what_only_other_values_show_is_told(tmp_path: Path) -> None:
     found = tried(TrialRequest(1, Script(str(path)), tuple(trials)))
     for (name, (_, _, expected)), item in zip(UNSEEN.items(), found, strict=True):
         assert expected in item.difference, (name, item)
+
+
+def _tried_line(path: Path, text: str, new: str) -> StatementsTried:
+    """What is told of a new text of the line that ends with ``# old``."""
+    path.write_text(text)
+    row = 1 + next(index for index, line in enumerate(text.splitlines()) if line.endswith("# old"))
+    (told,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), row, row, new),)))
+    return told
+
+
+@pytest.mark.parametrize(("more", "is_equal"), [("", True), ("LIMIT = 6\n", False)])
+def test_a_positive_constant_of_the_module_stays_positive(more: str, is_equal: bool, tmp_path: Path) -> None:
+    text = f"""\
+import torch
+
+LIMIT, OTHER = 5, 2.5
+{more}
+
+def f(x):
+    return x * LIMIT  # old
+
+
+f(torch.arange(9.0))
+"""
+    told = _tried_line(tmp_path / "program.py", text, "    return x * abs(LIMIT)\n")
+    assert (told.problem, not told.difference) == ("", is_equal), told.difference
