@@ -138,6 +138,26 @@ def test_another_guard_that_fails_in_the_same_recompilations_is_not_worse() -> N
     assert "line 2 is new" in worse(before, report(BEFORE, recompile(2, 3)), drifts(before, after))
 
 
+@pytest.mark.parametrize(
+    ("graphs", "name", "times", "told"),
+    [
+        (0, "f", 2, ""),
+        (0, "compiled_f", 1, ""),
+        (0, "f", 3, "line 2 is new"),
+        (1, "f", 1, "line 2 is new"),
+        (0, "g", 1, "line 2 is new"),
+    ],
+)
+def test_a_function_that_had_no_graph_may_recompile_a_few_times(
+    graphs: int, name: str, times: int, told: str
+) -> None:
+    before = report(BEFORE, graph_break(1), graphs=graphs)
+    after = report(BEFORE, recompile(2, times))
+    after = replace(after, frames=(replace(after.frames[0], qualname=name, recompiles=times),))
+    assert told in worse(before, after, drifts(before, after))
+    assert bool(told) == bool(worse(before, after, drifts(before, after)))
+
+
 def test_a_reached_limit_is_not_worse_if_another_function_had_reached_it() -> None:
     def limits(*rows: int) -> list[Finding]:
         return [replace(recompile(row), kind="recompile-limit", message=f"limit of {row}") for row in rows]

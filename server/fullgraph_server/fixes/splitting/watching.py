@@ -28,6 +28,15 @@ def part_name(name: str, is_used: Callable[[str], bool]) -> str:
     return unused(f"{_PREFIX}{name.strip('_')}", is_used)
 
 
+def whole_name(qualname: str) -> str:
+    """Return the qualified name of the function of which a function may be the compiled part.
+
+    Underscores around the name are left out.
+    """
+    owner, dot, name = qualname.rpartition(".")
+    return f"{owner}{dot}{name.removeprefix(_PREFIX).strip('_')}"
+
+
 def part_of(function: Function, block: Iterable[ast.stmt], known: Container[str]) -> Function | None:
     """Return the compiled part of a function: a new function beside it that it calls.
 
