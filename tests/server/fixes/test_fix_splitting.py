@@ -571,3 +571,40 @@ def test_what_torch_counts_in_a_compiled_function_leaves_it(counting: str, at: s
 def test_a_variable_that_a_compiled_function_only_reads_stays() -> None:
     text = HEAD + "@torch.compile\ndef step(x, state):\n    y = x * state.seen\n    return y * 2\n"
     assert not fixes(text, "state.seen", "recompile")[1]
+
+
+def test_calls_like_the_one_that_breaks_leave_too_and_a_counter_that_is_read_runs_first() -> None:
+    text = HEAD + dedent(
+        """\
+        class Trainer:
+            @torch.compile
+            def step(self, x):
+                begun = time.perf_counter()
+                self.steps += 1
+                y = torch.relu(x @ self.weight)
+                if self.steps > 10:
+                    y = y * 2
+                self.taken = time.perf_counter() - begun
+                return y
+        """
+    )
+    source, found = fixes(text, "time.perf_counter()", "GB0059")
+    after = next(edited(source, item.edits) for item in found if item.rule == "split-function")
+    assert after == HEAD + dedent(
+        """\
+        class Trainer:
+            @torch.compile
+            def compiled_step(self, x):
+                y = torch.relu(x @ self.weight)
+                if self.steps > 10:
+                    y = y * 2
+                return y
+
+            def step(self, x):
+                begun = time.perf_counter()
+                self.steps += 1
+                y = self.compiled_step(x)
+                self.taken = time.perf_counter() - begun
+                return y
+        """
+    )

@@ -138,7 +138,8 @@ class _Partition:
         if isinstance(final, ast.Return) and tail and final.value is not None and _only_names(final.value):
             tail.add(final)
         if head or tail:
-            tail |= self._counters(head | tail)
+            early, late = self._counters(head | tail)
+            head, tail = head | early, tail | late
         inner = [item for item in block if item not in head and item not in tail]
         if head & tail or not self._is_worth_it(head | tail) or any(map(jumps, inner)):
             return None
@@ -214,24 +215,33 @@ class _Partition:
         if not returns(before) and not any(map(jumps, before)):
             yield nothing, set(self.block[self.block.index(statement) :])
 
-    def _counters(self, moved: set[ast.stmt]) -> set[ast.stmt]:
-        """Return the counters (``step += 1``): inside the part, each new number would compile it again."""
-        found: set[ast.stmt] = set()
-        for item in reversed(self.block):
-            later = self.block[self.block.index(item) + 1 :]
-            if item not in moved and isinstance(item, ast.AugAssign) and isinstance(item.value, ast.Constant):
-                rest = [other for other in later if other not in moved | found]
-                if self._is_counter(item.target) and not any(conflict(item, other) for other in rest):
-                    found.add(item)
-        return found
+    def _counters(self, moved: set[ast.stmt]) -> tuple[set[ast.stmt], set[ast.stmt]]:
+        """Return the counters (``step += 1``) that can run before the part, and those that can run after it.
 
-    def _is_counter(self, target: ast.expr) -> bool:
-        """Tell whether a variable begins as an integer."""
-        return isinstance(target, ast.Name) and any(
-            isinstance(item.value, ast.Constant)
-            and type(item.value.value) is int
-            and [dotted(one) for one in item.targets] == [target.id]
-            for item in nodes_of(ast.Assign, self.function)
+        Inside the part, each new number may compile it again.
+        """
+        early: set[ast.stmt] = set()
+        late: set[ast.stmt] = set()
+        for item in reversed([item for item in self.block if item not in moved and self._is_counter(item)]):
+            rest = [other for other in self.block if other not in moved | late and other is not item]
+            index = self.block.index(item)
+            if not any(conflict(item, other) for other in rest if self.block.index(other) > index):
+                late.add(item)
+            elif not any(conflict(item, other) for other in rest if self.block.index(other) < index):
+                early.add(item)
+        return early, late
+
+    def _is_counter(self, item: ast.stmt) -> bool:
+        """Tell whether a statement counts, with an attribute or a variable that begins as an integer."""
+        if not isinstance(item, ast.AugAssign) or not isinstance(item.value, ast.Constant):
+            return False
+        if type(item.value.value) is not int or isinstance(item.target, ast.Subscript):
+            return False
+        return isinstance(item.target, ast.Attribute) or any(
+            isinstance(one.value, ast.Constant)
+            and type(one.value.value) is int
+            and [dotted(target) for target in one.targets] == [dotted(item.target)]
+            for one in nodes_of(ast.Assign, self.function)
         )
 
     # -- statements before the compiled part -------------------------------------------------------

@@ -53,6 +53,7 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     texts = [source.text for source in context.files.values() if source is not None]
     name = part_name(function.name, lambda wanted: any(wanted in text for text in texts))
     every = [*_breaks(function, code.source.filename, context)]
+    every += _calling(function, _called_at(finding, context)) if is_break else ()
     every += [
         item
         for other in context.report.findings
@@ -136,6 +137,29 @@ def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator
             if isinstance(item, ast.Expr) or not _called_computes(item, finding, filename, context):
                 yield item
                 yield from _alike(function, finding, item)
+                yield from _calling(function, _called_at(finding, context))
+
+
+def _called_at(finding: Finding, context: RuleContext) -> str:
+    """Return the function of a module whose call breaks a graph, such as ``time.perf_counter``; "" if none.
+
+    If Dynamo skips the whole function, it reports only the first such call.
+    """
+    code = code_of(context.files.get(finding.span.filename))
+    node = code.at(finding.span) if code is not None else None
+    call = next(nodes_of(ast.Call, node), None)
+    name = dotted(call.func) if call is not None else ""
+    is_of_module = code is not None and (name == "print" or name.partition(".")[0] in code.imported_names)
+    return name if is_of_module else ""
+
+
+def _calling(function: Function, name: str) -> Iterator[ast.stmt]:
+    """Yield the simple statements of a function that call a function of this name."""
+    for item in own_statements(function) if name else ():
+        if not isinstance(item, COMPOUND) and any(
+            dotted(call.func) == name for call in nodes_of(ast.Call, item)
+        ):
+            yield item
 
 
 def _called_computes(item: ast.stmt, finding: Finding, filename: str, context: RuleContext) -> bool:
