@@ -200,7 +200,7 @@ class RunRequest(Value):
     ``alone``, ``exact`` makes TorchInductor draw random numbers and round as uncompiled code does. Unless
     ``added`` is ``None``, the program's calls are repeated at its end with the sizes in ``added``, then with
     sizes that Fullgraph chooses, and compared with uncompiled calls (``SizeTried``). ``workspace`` is the
-    folder of the workspace.
+    folder of the workspace. ``threads`` is the number of threads of torch's operations; 0 leaves it to torch.
     """
 
     generation: int
@@ -220,6 +220,7 @@ class RunRequest(Value):
     low_priority: bool = False
     added: tuple[AddedSizes, ...] | None = None
     workspace: str = ""
+    threads: int = 0
 
 
 Level: TypeAlias = Literal["dynamo", "aot"]
@@ -299,6 +300,7 @@ class TrialRequest(Value):
 
     Each trial runs the old and the new statements on the program's values, and on other values derived from
     them, until every branch of the old statements was taken. The file changes of the program are discarded.
+    ``threads`` is the number of threads of torch's operations; 0 leaves it to torch.
     """
 
     generation: int
@@ -307,6 +309,7 @@ class TrialRequest(Value):
     texts: tuple[SourceText, ...] = ()
     patience: float = 60.0
     workspace: str = ""
+    threads: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -332,7 +335,8 @@ class CallsRequest(Value):
     """A request to observe the calls at ``places`` in an uncompiled run.
 
     Each called function is also called on copies of its arguments, and on arguments of other sizes. The file
-    changes of the program are discarded.
+    changes of the program are discarded. ``threads`` is the number of threads of torch's operations; 0 leaves
+    it to torch.
     """
 
     generation: int
@@ -341,3 +345,4 @@ class CallsRequest(Value):
     texts: tuple[SourceText, ...] = ()
     patience: float = 60.0
     workspace: str = ""
+    threads: int = 0

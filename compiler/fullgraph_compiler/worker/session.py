@@ -149,6 +149,10 @@ def _run(channel: ServerChannel, params: Any, folder: str) -> None:
 
     if isinstance(request, RunRequest) and request.low_priority and sys.platform != "win32":
         os.nice(19)
+    if isinstance(request, (RunRequest, TrialRequest, CallsRequest)) and request.threads:
+        import torch
+
+        torch.set_num_threads(request.threads)
     if is_wanted(request):
         try:
             sink([discard_files(request, Path(folder))])

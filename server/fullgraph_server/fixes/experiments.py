@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -48,6 +49,11 @@ Start = Callable[[RunPlan, WorkerRequest, Callable[[str], None]], WorkerRun]
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 """No environment variables."""
+_PROCESSORS: Final = os.cpu_count() or 2
+_AT_ONCE: Final = max(2, _PROCESSORS // 4)
+"""The number of runs at the same time."""
+_THREADS: Final = max(1, _PROCESSORS // _AT_ONCE)
+"""The number of threads of torch in a run: more threads than processors would wait for each other."""
 _T = TypeVar("_T", bound=Fact)
 _Made = TypeVar("_Made")
 
@@ -106,6 +112,8 @@ class Experiments:
     _compiling: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """A run that compiles kernels holds this semaphore: processors are few, and the next run finds the
     kernels in the cache."""
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+    """Each run holds this semaphore."""
     _runs: set[WorkerRun] = field(default_factory=set)
     _cancelled: bool = False
 
@@ -150,6 +158,7 @@ class Experiments:
             texts=self._recorded(plan.texts),
             record=str(record),
             added=self.added if how == RunMode() else None,
+            threads=_THREADS,
         )
         async with nullcontext() if how.depth == "graph" else self._compiling:
             facts = await self._execute(plan, request, printed)
@@ -200,7 +209,7 @@ class Experiments:
         self, texts: Mapping[str, str], trials: Sequence[Trial]
     ) -> Mapping[int, StatementsTried]:
         plan = self._plan_with(texts)
-        request = TrialRequest(self._numbers(), _program(plan), tuple(trials), plan.texts)
+        request = TrialRequest(self._numbers(), _program(plan), tuple(trials), plan.texts, threads=_THREADS)
         facts = await self._execute(plan, request)
         told = {fact.number: fact for fact in facts if isinstance(fact, StatementsTried)}
         if failure := _own_failure(facts):
@@ -226,7 +235,7 @@ class Experiments:
         self, texts: Mapping[str, str], places: tuple[CallPlace, ...]
     ) -> Mapping[int, CallsSeen]:
         plan = self._plan_with(texts)
-        request = CallsRequest(self._numbers(), _program(plan), places, plan.texts)
+        request = CallsRequest(self._numbers(), _program(plan), places, plan.texts, threads=_THREADS)
         facts = await self._execute(plan, request)
         told = {fact.number: fact for fact in facts if isinstance(fact, CallsSeen)}
         lost = CallsSeen(0, problem="cannot be observed: the run ended early")
@@ -247,7 +256,8 @@ class Experiments:
                 run.cancel()
             self._runs.add(run)
             try:
-                await run.execute(facts.extend)
+                async with self._turns:
+                    await run.execute(facts.extend)
             finally:
                 self._runs.discard(run)
             self.torch = run.torch or self.torch

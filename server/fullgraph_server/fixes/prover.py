@@ -212,29 +212,34 @@ class EditProver(Experiments):
     async def _alone(self, base: ExperimentState, after: ExperimentState, fix: Fix) -> tuple[str, str]:
         """Run with the whole compiler; return what is wrong, and what was compared.
 
-        All earlier runs left TorchInductor out. The results must equal those of an earlier run, or those of a
-        run with the whole compiler but without the edit. If they do not, both runs with the whole compiler
-        are repeated with the random numbers and the rounding of uncompiled code, because TorchInductor draws
+        All earlier runs left TorchInductor out. If the results differ from those of an earlier run, the run
+        is repeated with the random numbers and the rounding of uncompiled code, because TorchInductor draws
         and rounds differently for different graphs. Then the edit may change numbers about as much as
-        TorchInductor itself changes them without the edit: training amplifies differences of rounding.
+        TorchInductor changes them without the edit: training amplifies differences of rounding.
         """
         if not after.left_out:
             return "", ""
         compiler = " and ".join(after.left_out)
         now = await self._run_alone(after, _ALONE)
         problem = _only_alone(after, now)
-        if not problem and not await self._differs(base, now, fix):
+        if problem:
+            fault = _only_alone(base, await self._run_alone(base, _ALONE))
+            failure = f"it cannot be run with {compiler}: even without an edit, {fault}" if fault else ""
+            return failure or f"with {compiler} {problem}", ""
+        difference = await self._differs(base, now, fix)
+        if not difference:
             return "", f"one run with {compiler}"
-        was = await self._run_alone(base, _ALONE)
+        told = f"one run with {compiler}, which draws random numbers or rounds differently"
+        exact = await self._run_alone(after, _EXACTLY)
+        if not _only_alone(after, exact) and not await self._differs(base, exact, fix):
+            return "", told
+        was = await self._run_alone(base, _EXACTLY)
         if fault := _only_alone(base, was):
             return f"it cannot be run with {compiler}: even without an edit, {fault}", ""
-        if problem or not (difference := await self._differs(was, now, fix)):
-            return problem and f"with {compiler} {problem}", f"one run with {compiler}"
-        was, now = [await self._run_alone(state, _EXACTLY) for state in (base, after)]
-        is_wrong = _only_alone(after, now) or await self._differs(was, now, fix)
-        if is_wrong and await self._differs(base, now, fix, was):
-            return f"with {compiler} {difference}", ""
-        return "", f"one run with {compiler}, which draws random numbers or rounds differently"
+        is_equal = not _only_alone(after, exact) and (
+            not await self._differs(was, exact, fix) or not await self._differs(base, exact, fix, was)
+        )
+        return ("", told) if is_equal else (f"with {compiler} {difference}", "")
 
     async def _run_alone(self, state: ExperimentState, how: RunMode) -> ExperimentState:
         alone = await self.state(state.texts, how)
