@@ -216,7 +216,8 @@ class StatementRunner:
                 continue
             words = _gradient_difference(gradient, other_gradient, rules.tolerances)
             if words:
-                return OutcomeDifference(f"gradient of {place}: {words}")
+                # Later statements may detach the values, and only then need no such gradient.
+                return OutcomeDifference(f"gradient of {place}: {words}", old.end == "through")
         return OutcomeDifference(depends or mild, bool(depends), is_mild=bool(mild and not depends))
 
     def _values(

@@ -461,3 +461,26 @@ f(torch.arange(9.0))
 """
     told = _tried_line(tmp_path / "program.py", text, "    return x * abs(LIMIT)\n")
     assert (told.problem, not told.difference) == ("", is_equal), told.difference
+
+
+@pytest.mark.parametrize(
+    ("rest", "depends"),
+    [("    return x.sum() * y.detach().sum()\n", True), ("    return y\n", True), ("", False)],
+)
+def test_whether_a_gradient_matters_depends_on_the_rest_of_the_function(
+    rest: str, depends: bool, tmp_path: Path
+) -> None:
+    value = "y =" if rest else "return"
+    text = f"""\
+import torch
+
+
+def f(x):
+    {value} x * x  # old
+{rest}
+
+f(torch.arange(3.0))
+"""
+    told = _tried_line(tmp_path / "program.py", text, f"    {value} x * x.detach()\n")
+    assert "gradient of `x`" in told.difference
+    assert told.depends_on_use is depends
