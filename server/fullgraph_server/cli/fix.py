@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,15 +17,16 @@ from ..fixes.patches import patched_package, unpatchable
 from ..fixes.plans import FixPlan, shortest
 from ..fixes.prover import EditProver
 from ..fixes.rules.catalogue import candidates
-from ..fixes.search import fix_first, try_all
+from ..fixes.search import FindingTries, fix_first, try_all
 from ..fixes.writing import UnwritableError, write_texts
 from ..report.model import Finding
 from ..runs.effective_settings import SettingOverrides
+from ..text.messages import counted
 from ..workspace.targets import Target
 from ..workspace.workspace import Workspace
 from .formats.fixes import FixFormat, TargetFixes
-from .formats.places import cell_of
-from .output import tell
+from .formats.places import cell_of, shown_place
+from .output import progress, tell
 from .session import NOT_STARTED, CommandSession, workspace_root
 
 _LEFT = 1
@@ -76,8 +77,8 @@ class _FixCommand:
             own = Workspace(workspace_root(target))
             if problem := unpatchable(name, places, own) if places is not None else "":
                 raise click.UsageError(problem)
-        with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder:
-            search = partial(self._search, target, workspace)
+        with tempfile.TemporaryDirectory(prefix="fullgraph-") as folder, progress() as show:
+            search = partial(self._search, target, workspace, show)
             fixed = self.session.prove(target, workspace, Path(folder), search)
         if fixed.base.report.status == "not-started":
             self.exit_code = NOT_STARTED
@@ -85,14 +86,22 @@ class _FixCommand:
             self.exit_code = self.exit_code or _LEFT
         return fixed
 
-    async def _search(self, target: Target, workspace: Workspace, prover: EditProver) -> TargetFixes:
+    async def _search(
+        self, target: Target, workspace: Workspace, show: Callable[[str], None], prover: EditProver
+    ) -> TargetFixes:
         if workspace.package:
             prover.wanted = lambda finding: workspace.in_package(finding.span.filename)
+        show(f"running {target.label}")
         base = await prover.as_it_is()
-        if not prover.fixable(base.report):
+        if not (findings := prover.fixable(base.report)):
             return TargetFixes(target, workspace, base, "", (), FixPlan(base, base, (), ()))
         nondeterminism = await prover.nondeterminism(base)
-        tried = fix_first([item async for item in try_all(prover, base, self._candidates)])
+        tried: list[FindingTries] = []
+        show(_step(findings, tried))
+        async for item in try_all(prover, base, self._candidates):
+            tried.append(item)
+            show(_step(findings, tried))
+        tried = fix_first(tried)
         plan = await shortest(prover, base, tried, self._candidates, self.options.safety)
         package = patched_package(plan, workspace)
         fixed = TargetFixes(target, workspace, base, nondeterminism, tuple(tried), plan, package)
@@ -103,6 +112,14 @@ class _FixCommand:
 
     def _candidates(self, finding: Finding, context: RuleContext) -> list[Fix]:
         return [fix for fix in candidates(finding, context) if self.options.selects(finding, fix)]
+
+
+def _step(findings: Sequence[Finding], tried: Sequence[FindingTries]) -> str:
+    """Say what the search does next."""
+    if len(tried) == len(findings):
+        return "looking for edits that work together"
+    done = f"{len(tried)} of {counted(len(findings), 'finding')} done"
+    return f"trying edits for {shown_place(findings[len(tried)])} ({done})"
 
 
 def written(texts: Mapping[str, tuple[str, str]]) -> str:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import click
 from fullgraph_compiler.facts import Level
-from rich.console import Console
 
 from ..runs.effective_settings import SettingOverrides
 from ..runs.minification import FailureChoice
 from ..workspace.targets import Target
-from .output import clean, tell, write_line
+from .output import progress, tell, write_line
 from .session import NOT_STARTED, CommandSession
 
 _NOTHING_FAILS = 1
@@ -29,7 +27,7 @@ def minify_target(
         raise click.UsageError(
             f"the folder {output.parent} does not exist: create it, or name another file with -o"
         )
-    with closing(CommandSession([target], "minify", overrides)) as session, _progress() as show:
+    with closing(CommandSession([target], "minify", overrides)) as session, progress() as show:
         minified = session.minify(target, FailureChoice(failure, level=level), output, show)
     repro = minified.size is not None
     write_line(sys.stdout if repro else sys.stderr, minified.message)
@@ -46,10 +44,3 @@ def free_name(path: Path) -> Path:
     """Return ``path``, or the same path with a number if a file with this path exists."""
     names = (path.with_stem(f"{path.stem}-{number}") for number in itertools.count(2))
     return path if not path.exists() else next(name for name in names if not name.exists())
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """Show progress on one line of the terminal; do nothing without a terminal."""
-    with Console(stderr=True, highlight=False, markup=False).status("") as status:
-        yield lambda message: status.update(clean(message))

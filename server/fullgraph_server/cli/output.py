@@ -75,6 +75,13 @@ def clean_console(out: TextIO) -> Console:
     return console
 
 
+@contextmanager
+def progress() -> Iterator[Callable[[str], None]]:
+    """Show progress on one line of the terminal; do nothing without a terminal."""
+    with Console(stderr=True, highlight=False, markup=False).status("") as status:
+        yield lambda message: status.update(clean(message))
+
+
 def print_diff(console: Console, lines: Iterable[str]) -> None:
     """Print the lines of a unified diff in colour."""
     for line in lines:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -116,6 +118,22 @@ def test_a_program_that_fails_is_not_one_without_anything_to_fix(tmp_path: Path)
     assert run.stdout.strip().startswith(
         "no graph breaks, no recompilations, but the program fails: torch rejects a mark"
     )
+
+
+def test_a_terminal_shows_what_is_tried(tmp_path: Path) -> None:
+    path = program(tmp_path, "f(torch.ones(3))")
+    ours, theirs = os.openpty()
+    words = [sys.executable, "-c", CLI, "fix", path.name, "--python", sys.executable]
+    env = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(words, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=theirs, env=env) as process:
+        os.close(theirs)
+        shown = b""
+        with contextlib.suppress(OSError):  # the other end is closed
+            while chunk := os.read(ours, 1 << 16):
+                shown += chunk
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"trying edits for program.py:6:8 (0 of 1 finding done)" in shown
 
 
 def test_a_run_that_does_not_start_says_why(tmp_path: Path) -> None:
