@@ -410,10 +410,10 @@ class StatementsTried(Fact):
     ``cases`` is the number of sets of values on which the old and the new statements ran. ``untaken`` are the
     branches of the old statements that no set of values took (``line 7: `b.sum() < 0` was never true``).
     ``difference`` says in which case the statements differ and how, empty if they never do.
-    ``depends_on_use`` says that only the type or shape of a variable differs, or that a variable has no value
-    here: the code that reads the variable decides whether that matters. ``problem`` is one sentence on why
-    the trial could not run, or empty. ``mild`` is a difference that leaves all numbers equal: a tensor takes
-    the place of a number, has another memory layout, or no longer shares its memory.
+    ``depends_on_use`` says that only the type, shape or gradient of a variable differs, or that it has no
+    value here: the code that reads the variable decides whether that matters. ``problem`` is one sentence on
+    why the trial could not run, or empty. ``mild`` is a difference that leaves all numbers equal: a tensor
+    takes the place of a number, has another memory layout, or no longer shares its memory.
     """
 
     number: int

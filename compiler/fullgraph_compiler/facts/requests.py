@@ -200,7 +200,8 @@ class RunRequest(Value):
     ``alone``, ``exact`` makes TorchInductor draw random numbers and round as uncompiled code does. Unless
     ``added`` is ``None``, the program's calls are repeated at its end with the sizes in ``added``, then with
     sizes that Fullgraph chooses, and compared with uncompiled calls (``SizeTried``). ``workspace`` is the
-    folder of the workspace. ``threads`` is the number of threads of torch's operations; 0 leaves it to torch.
+    folder of the workspace. ``threads`` is the largest number of threads of torch's operations; 0 sets no
+    limit.
     """
 
     generation: int
@@ -300,7 +301,7 @@ class TrialRequest(Value):
 
     Each trial runs the old and the new statements on the program's values, and on other values derived from
     them, until every branch of the old statements was taken. The file changes of the program are discarded.
-    ``threads`` is the number of threads of torch's operations; 0 leaves it to torch.
+    ``threads`` is the largest number of threads of torch's operations; 0 sets no limit.
     """
 
     generation: int
@@ -335,8 +336,8 @@ class CallsRequest(Value):
     """A request to observe the calls at ``places`` in an uncompiled run.
 
     Each called function is also called on copies of its arguments, and on arguments of other sizes. The file
-    changes of the program are discarded. ``threads`` is the number of threads of torch's operations; 0 leaves
-    it to torch.
+    changes of the program are discarded. ``threads`` is the largest number of threads of torch's operations;
+    0 sets no limit.
     """
 
     generation: int

@@ -14,6 +14,7 @@ import torch
 from ..facts import CompareRequest, LeftBehind, ResultsCompared, RunFinished
 from ..observe.live import Sink
 from .differences import (
+    EXACT,
     LADDER,
     DifferenceRules,
     NumberDifference,
@@ -26,9 +27,10 @@ from .surroundings import OF_NO_VARIABLE
 _MOST_NUMBERS = 1000
 """The most Python numbers that are listed as different; any further one is a difference of results."""
 _MOST_ROUNDING: Final = 4.0
-"""The largest difference of numbers that is due to rounding: a multiple of the difference that another
-rounding makes at the same place of the unmodified program."""
-_EXACT: Final = 0.0, 0.0, 0.0
+"""The largest difference of numbers that is due to rounding: a multiple of the largest difference that
+another rounding makes in the same tensor of the unmodified program."""
+_LARGEST_ROUNDING: Final = 0.01
+"""The same, as a share of the largest number of the tensor."""
 _NONE: Final[Mapping[str, float]] = MappingProxyType({})
 
 
@@ -72,34 +74,37 @@ def compared(
         comparison.repeated,
         tuple(_left_differently(before["left"], after["left"], noise)),
         comparison.mild,
-        tuple(comparison.numbers),
+        tuple(LeftBehind(item.where, item.words) for item in comparison.numbers),
     )
 
 
 def _rounding(before: dict[str, Any], rounded: dict[str, Any]) -> Mapping[str, float]:
     """Return by how much the numbers at each place differ between two recordings."""
-    comparison = _ValueComparison(False, tolerances=_EXACT)
+    comparison = _ValueComparison(False, tolerances=EXACT)
     gaps = dict[str, float]()
     found = [*comparison.differences(before, rounded), *comparison.again(before, rounded)]
-    for item in found:
+    for item in (*found, *comparison.numbers):
         gaps[item.where] = max(item.gap, gaps.get(item.where, 0.0))
     others = dict(rounded["left"])
     for place, node in before["left"]:
-        between = SnapshotComparison(DifferenceRules(_EXACT))
+        between = SnapshotComparison(DifferenceRules(EXACT))
         for part in between.between(place, node, others[place]) if place in others else ():
             gaps[part.place] = part.gap
     return gaps
 
 
 class _Difference(NamedTuple):
-    """A difference between two recordings: where it is, its description, and its size if it is a number's."""
+    """A difference between two recordings: its place and description, and how much numbers differ.
+
+    Without a place, the description is a whole clause.
+    """
 
     where: str
     words: str
     gap: float = 0.0
 
     def __str__(self) -> str:
-        return f"{self.where}: {self.words}" if self.words else self.where
+        return f"{self.where}: {self.words}" if self.where else self.words
 
 
 class _ValueComparison:
@@ -123,7 +128,7 @@ class _ValueComparison:
         self.seen: dict[str, None] = {}
         self.unseen: list[str] = []
         self.mild = ""
-        self.numbers: list[LeftBehind] = []
+        self.numbers: list[_Difference] = []
 
     def differences(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[_Difference]:
         uncompiled = False
@@ -140,12 +145,12 @@ class _ValueComparison:
             return  # the compiler's error may have ended the program
         if len(before["calls"]) != len(after["calls"]):
             words = f"{len(after['calls'])} calls of compiled functions, before {len(before['calls'])}"
-            yield _Difference(words, "")
+            yield _Difference("", words)
         old_ends, new_ends = before["raised"], after["raised"]
         if old_ends or new_ends:
             self.seen["exceptions"] = None
         if old_ends != new_ends:
-            yield _Difference(f"the program {_ending(new_ends)}, before it {_ending(old_ends)}", "")
+            yield _Difference("", f"the program {_ending(new_ends)}, before it {_ending(old_ends)}")
 
     def again(self, before: dict[str, Any], after: dict[str, Any]) -> Iterator[_Difference]:
         """Yield the differences between repeated calls.
@@ -191,7 +196,7 @@ class _ValueComparison:
                 if found.mild:
                     self.mild = self.mild or f"{where}: {found.words}"
                 elif found.of_number and len(self.numbers) < _MOST_NUMBERS:
-                    self.numbers.append(LeftBehind(where, found.words))
+                    self.numbers.append(_Difference(where, found.words, found.gap))
                 else:
                     yield _Difference(where, found.words, found.gap)
         yield from self._gradients(f"gradient of {{}} of {title}", old["gradients"], new["gradients"])
@@ -204,7 +209,7 @@ class _ValueComparison:
         self.seen["random numbers"] = None
         for source, digest in old["random"].items():
             if new["random"].get(source, digest) != digest:
-                yield _Difference(f"random numbers of {source} drawn until the end of {title}", "")
+                yield _Difference("", f"random numbers of {source} drawn until the end of {title}")
         if old["incomplete"] or new["incomplete"]:
             self.unseen.append(f"values of {title} that are large, nested or have no elements in memory")
 
@@ -231,7 +236,8 @@ def _is_rounding(
     found: SnapshotDifference | NumberDifference, noise: Mapping[str, float], where: str
 ) -> bool:
     """Tell whether numbers differ about as much as with another rounding."""
-    return 0.0 < found.gap <= _MOST_ROUNDING * noise.get(where, 0.0)
+    largest = min(_MOST_ROUNDING * noise.get(where, 0.0), _LARGEST_ROUNDING * found.size)
+    return 0.0 < found.gap <= largest
 
 
 def _left_differently(before: Any, after: Any, noise: Mapping[str, float]) -> Iterator[LeftBehind]:

@@ -17,6 +17,9 @@ float64, and for other types in units of their last place."""
 ROUNDING = 3e-6, 1e-14, 0.5
 """The tolerances for uncompiled code, in which only the order of operations may differ."""
 
+EXACT = 0.0, 0.0, 0.0
+"""The tolerances if every difference counts."""
+
 ROUGH = 1e-4, 1e-7, 64.0
 """The tolerances for a precision that the program does not use: overflow is a difference, rounding is not."""
 
@@ -44,7 +47,7 @@ class SnapshotDifference(NamedTuple):
     difference is ``mild`` if the new value is a tensor without gradient with the number that the old value
     was, has another layout, or no longer shares memory: code that only computes with the value does not
     notice. ``of_number`` says that two Python numbers differ. ``gap`` is the largest difference between two
-    finite floating-point numbers; it is 0 if anything else differs.
+    finite floating-point numbers, and ``size`` the largest old number; both are 0 if anything else differs.
     """
 
     place: str
@@ -53,6 +56,7 @@ class SnapshotDifference(NamedTuple):
     mild: bool = False
     of_number: bool = False
     gap: float = 0.0
+    size: float = 0.0
 
 
 class SnapshotComparison:
@@ -92,17 +96,16 @@ class SnapshotComparison:
         elif old[0] == "value":
             if not _same_value(old[2], new[2], self._rules.tolerances[0]):
                 words = f"{_short(new[2])}, before {_short(old[2])}"
-                gap = abs(new[2] - old[2]) if type(old[2]) is float else 0.0
+                gap = abs(new[2] - old[2]) if type(old[2]) is float else math.inf
+                gap, size = (gap, abs(old[2])) if math.isfinite(gap) else (0.0, 0.0)
                 is_number = type(old[2]) in (int, float)
-                yield SnapshotDifference(
-                    place, words, of_number=is_number, gap=gap if math.isfinite(gap) else 0.0
-                )
+                yield SnapshotDifference(place, words, of_number=is_number, gap=gap, size=size)
         elif old[0] == "tensor":
             name, difference = self._properties(old, new)
             if difference and name != "strides":
                 yield SnapshotDifference(place, difference, not self._numbers(old, new))
             elif elements := self._elements(old, new):
-                yield SnapshotDifference(place, elements.words, gap=elements.gap)
+                yield SnapshotDifference(place, elements.words, gap=elements.gap, size=elements.size)
             elif difference:
                 yield SnapshotDifference(place, difference, of_form=True, mild=True)
         elif old[0] == "items":
@@ -148,7 +151,13 @@ class SnapshotComparison:
             limit = self._rules.tolerances[0] * abs(float(wide[0, 1])) + 1e-6
             # This may miss NaN and infinite sums, but the elements below show them.
             if bool(((wide[0] - wide[1]).abs() > limit).any()):
-                return NumberDifference(f"sum {new[3][0]:.6g}, before {old[3][0]:.6g}")
+                gap = float((wide[0, 0] - wide[1, 0]).abs())
+                words = f"sum {new[3][0]:.6g}, before {old[3][0]:.6g}"
+                return (
+                    NumberDifference(words, gap, float(wide[0, 1]))
+                    if math.isfinite(gap)
+                    else NumberDifference(words)
+                )
         return number_difference(old[2], new[2], self._rules.tolerances)
 
     def _numbers(self, old: Node, new: Node) -> bool:
@@ -175,7 +184,7 @@ class SnapshotComparison:
 
 def unchanged(before: Sequence[tuple[str, Node]], after: Sequence[tuple[str, Node]]) -> list[str]:
     """Return the places of values that are equal in both lists."""
-    between = SnapshotComparison(DifferenceRules((0.0, 0.0, 0.0)))
+    between = SnapshotComparison(DifferenceRules(EXACT))
     return [
         place
         for (place, old), (_, new) in zip(before, after, strict=True)
@@ -191,10 +200,15 @@ def _is_unseen(node: Node) -> bool:
 
 
 class NumberDifference(NamedTuple):
-    """The difference between the numbers of two tensors, and the largest one, if all are finite."""
+    """The difference between the numbers of two tensors.
+
+    ``gap`` is the largest difference, ``size`` the largest old number; both are 0 unless all numbers that
+    differ are finite floating-point numbers.
+    """
 
     words: str
     gap: float = 0.0
+    size: float = 0.0
 
 
 def numbers_differ(
@@ -239,7 +253,7 @@ def number_difference(
         odd = wrong & ~gap.isfinite()
         return NumberDifference(f"{_at(f, odd)}, before {_at(p, odd)}")
     largest = float(gap.max())
-    return NumberDifference(f"by up to {largest:.1e}", largest)
+    return NumberDifference(f"by up to {largest:.1e}", largest, float(size.max()))
 
 
 def _as_numbers(node: Node) -> torch.Tensor | None:

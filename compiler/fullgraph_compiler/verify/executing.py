@@ -82,8 +82,9 @@ class OutcomeDifference:
     """The difference between the outcomes of old and new statements, as text; or none.
 
     ``depends_on_use`` says that the difference matters only for some later uses of a variable: only the form
-    of the variable differs, or the variable has no value. ``is_mild`` says that the difference leaves all
-    numbers equal (see ``SnapshotDifference``), or that the program does not use the precision of the numbers.
+    or the gradient of the variable differs, or the variable has no value. ``is_mild`` says that the
+    difference leaves all numbers equal (see ``SnapshotDifference``), or that the program does not use the
+    precision of the numbers.
     """
 
     words: str = ""
@@ -216,8 +217,9 @@ class StatementRunner:
                 continue
             words = _gradient_difference(gradient, other_gradient, rules.tolerances)
             if words:
-                # Later statements may detach the values, and only then need no such gradient.
-                return OutcomeDifference(f"gradient of {place}: {words}", old.end == "through")
+                # Later statements may detach the values: then only the function's results tell.
+                depends_on_use = old.end == "through" and not self._statements.are_kept
+                return OutcomeDifference(f"gradient of {place}: {words}", depends_on_use)
         return OutcomeDifference(depends or mild, bool(depends), is_mild=bool(mild and not depends))
 
     def _values(

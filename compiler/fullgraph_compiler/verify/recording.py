@@ -206,13 +206,17 @@ class CallRecorder(CallWatcher):
 
     def end(self, call: CompiledCall, result: Any) -> None:
         """Record the result and the side effects of a call."""
-        self._keep_values(call, [("result", result)], self._records[-1])
-        self._reset_modes()
+        try:
+            self._keep_values(call, [("result", result)], self._records[-1])
+        finally:
+            self._reset_modes()
 
     def fail(self, call: CompiledCall, error: Exception) -> None:
         """Record the exception of a call, and the side effects that the call had before."""
-        self._keep_error(call, error, self._records[-1])
-        self._reset_modes()
+        try:
+            self._keep_error(call, error, self._records[-1])
+        finally:
+            self._reset_modes()
 
     def _keep_error(self, call: CompiledCall, error: BaseException, record: dict[str, Any]) -> None:
         of_compiler = torch_compat.is_internal(type(error).__module__)

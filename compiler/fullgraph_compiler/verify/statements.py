@@ -49,6 +49,7 @@ class TrialStatements:
     ``errors_differ`` and ``prints`` are copied from the trial. ``chosen`` are variables to which the function
     earlier assigned one of two constants, depending on the truth of local variables. ``constants`` are global
     variables that the module assigns once, a literal number each: the program cannot change them.
+    ``are_kept`` says that later statements may store values where the function's result does not show them.
     """
 
     old: tuple[ast.stmt, ...]
@@ -64,6 +65,7 @@ class TrialStatements:
     prints: bool = True
     chosen: Mapping[str, ast.IfExp] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
+    are_kept: bool = False
 
     @property
     def kept(self) -> frozenset[str]:
@@ -133,23 +135,42 @@ def find(tree: ast.Module, trial: Trial) -> TrialStatements:
         trial.prints,
         dict(_chosen(outside, trial.row)),
         frozenset(_constants(tree)),
+        any(map(_keeps, later)),
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
     block.insert(first, ast.copy_location(call, block[first]))
     return statements
 
 
+def _keeps(node: ast.AST) -> bool:
+    """Tell whether a node may store a value in an object: ``self.loss = y``, ``losses.append(y)``."""
+    if isinstance(node, ast.Expr):
+        return isinstance(node.value, ast.Call)
+    return isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store)
+
+
 def _constants(tree: ast.Module) -> Iterator[str]:
-    """Yield the variables of a module that are assigned once, at the top level, from literals."""
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    stored = Counter(node.id for node in names if not isinstance(node.ctx, ast.Load))
+    """Yield the names that a module binds once, at the top level, to literals."""
+    times = Counter(name for node in ast.walk(tree) for name in _bound_by(node))
     literal = (ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
     for item in tree.body:
-        if isinstance(item, ast.Assign) and all(isinstance(node, literal) for node in ast.walk(item.value)):
-            targets = [
-                node.id for one in item.targets for node in ast.walk(one) if isinstance(node, ast.Name)
-            ]
-            yield from (name for name in targets if stored[name] == 1)
+        value = item.value if isinstance(item, (ast.Assign, ast.AnnAssign)) else None
+        if value is not None and all(isinstance(node, literal) for node in ast.walk(value)):
+            yield from (name for node in ast.walk(item) for name in _bound_by(node) if times[name] == 1)
+
+
+def _bound_by(node: ast.AST) -> list[str]:
+    """Return the names that a node itself binds."""
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, ast.alias):
+        return [node.asname or node.name.partition(".")[0]]
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        return node.names
+    name = getattr(node, "rest", None) if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
+    return [name] if isinstance(name, str) else []
 
 
 def code_of(

@@ -150,7 +150,7 @@ def cases(
         _in_turn(*(_of_slot(statements, path, value, constants, texts) for path, value in slots)),
         _of_switches(given),
         _in_turn(*(_of_whole(statements, path, given, constants) for path in whole)),
-        _of_sizes(given),
+        _of_sizes(statements, given),
         (TrialValues(f"{_name(path)} in another order", {path: reordered}) for path in _dictionaries(given)),
         _in_turn(*(_of_float(path, constants, alone=len(several) == 1) for path in several)),
     )
@@ -226,7 +226,7 @@ def pushes(
 
     Each is a description, a path, and a function that maps an amount to a change.
     """
-    varied = ((path, value) for path, value in given.items() if not _is_constant(statements, path))
+    varied = ((path, value) for path, value in given.items() if not _is_constant(statements, path, value))
     for path, value in itertools.islice(varied, _MOST_SLOTS):
         if isinstance(value, torch.Tensor) and value.numel():
             if value.dtype is torch.bool:
@@ -247,7 +247,7 @@ def random_case(statements: TrialStatements, given: dict[Path, Any], number: int
     generator = torch.Generator().manual_seed(number)
     changes: dict[Path, Change] = {}
     for path, value in given.items():
-        if _is_constant(statements, path):
+        if _is_constant(statements, path, value):
             continue
         scale, shift = torch.randn(2, generator=generator).tolist()
         size = 10 ** (3 * scale)
@@ -360,16 +360,18 @@ def _others(
         others = [*texts, f"{value}?"]
     if _is_compared_to_none(statements, path):
         others.append(None)
-    if _is_constant(statements, path) and type(value) in (int, float) and value > 0:
+    if _is_constant(statements, path, value):
         others = [item for item in others if isinstance(item, (int, float)) and 0 < item < math.inf]
     return [item for item in dict.fromkeys(others) if type(item) is not type(value) or item != value]
 
 
-def _is_constant(statements: TrialStatements, path: Path) -> bool:
-    return len(path) == 1 and path[0] in statements.constants
+def _is_constant(statements: TrialStatements, path: Path, value: Any) -> bool:
+    """Return whether a value is a positive number that the module never changes."""
+    is_positive = type(value) in (int, float) and value > 0
+    return is_positive and len(path) == 1 and path[0] in statements.constants
 
 
-def _of_sizes(given: dict[Path, Any]) -> Iterator[TrialValues]:
+def _of_sizes(statements: TrialStatements, given: dict[Path, Any]) -> Iterator[TrialValues]:
     """Yield cases with another size, another number of dimensions, or more rows."""
     tensors = {path: value for path, value in given.items() if _can_resize(value)}
     counts: dict[int, int] = {}
@@ -382,7 +384,11 @@ def _of_sizes(given: dict[Path, Any]) -> Iterator[TrialValues]:
                 path: resized(size, other) for path, value in tensors.items() if size in value.shape
             }
             changes.update(
-                {path: always(other) for path, value in given.items() if type(value) is int and value == size}
+                {
+                    path: always(other)
+                    for path, value in given.items()
+                    if type(value) is int and value == size and not _is_constant(statements, path, value)
+                }
             )
             yield TrialValues(f"size {other} instead of {size}", changes)
     scalars = [path for path, value in given.items() if isinstance(value, torch.Tensor) and not value.dim()]

@@ -152,7 +152,7 @@ def _run(channel: ServerChannel, params: Any, folder: str) -> None:
     if isinstance(request, (RunRequest, TrialRequest, CallsRequest)) and request.threads:
         import torch
 
-        torch.set_num_threads(request.threads)
+        torch.set_num_threads(min(request.threads, torch.get_num_threads()))
     if is_wanted(request):
         try:
             sink([discard_files(request, Path(folder))])

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Final, TypeAlias
 
 from ..kinds import KINDS, FindingKind
-from ..report.model import Finding, Report
+from ..report.model import Finding, FrameReport, Report
 from ..text.messages import counted
 from ..workspace.drift import TextDrift
 from .model import RunCounts
@@ -56,6 +56,8 @@ def gone(finding: Finding, before: Report, after: Report, drifts: Drifts) -> str
     was, now = counts_of(before).recompiles, counts_of(after).recompiles
     if finding.kind == "recompile" and now >= was:
         return f"{counted(now, 'recompilation')} with this edit, {was} without it"
+    if finding.kind == "recompile-limit" and sum(_limits(after).values()) >= sum(_limits(before).values()):
+        return "as many functions reach the recompile limit with this edit"
     place = _moved(finding, drifts)
     neighbours = Counter(item.message for item in before.findings if _moved(item, drifts) == place)
     neighbours[finding.message] -= 1
@@ -156,14 +158,13 @@ def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> 
 
     A graph break was hidden if its line ran eagerly. A recompilation was hidden if there are no more
     recompilations than before: torch names only the first guard that failed, and now names a different guard.
-    A reached limit was hidden if there are no more of them than before: the function may have another name.
+    A reached limit was hidden if the same function reached it before, perhaps as a whole.
     """
     if new.kind == "recompile":
         now, was = counts_of(after).recompiles, counts_of(before).recompiles
         return now - _of_new_functions(before, after) <= was
     if new.kind == "recompile-limit":
-        now, was = (sum(item.kind == new.kind for item in report.findings) for report in (after, before))
-        return now <= was
+        return not _limits(after) - _limits(before)
     return _was_eager(new, before, drifts)
 
 
@@ -187,11 +188,29 @@ def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
     )
 
 
+def _limits(report: Report) -> Counter[str]:
+    """Count the reached recompile limits, by function; the part of a function counts as the function."""
+    limits = (item for item in report.findings if item.kind == "recompile-limit")
+    return Counter(whole_name(item.message.split("`")[1]) if "`" in item.message else "" for item in limits)
+
+
 def _of_new_functions(before: Report, after: Report) -> int:
-    """Count the recompilations of functions that had no graph before, but at most a few of each."""
-    uncompiled = {whole_name(frame.qualname) for frame in before.frames if not frame.graphs}
-    again = [frame.recompiles for frame in after.frames if whole_name(frame.qualname) in uncompiled]
-    return sum(min(times, _MOST_OF_NEW) for times in again)
+    """Count the new recompilations of functions that had no graph before, but at most a few of each."""
+    graphs: Counter[tuple[str, str]] = Counter()
+    was: Counter[tuple[str, str]] = Counter()
+    now: Counter[tuple[str, str]] = Counter()
+    for frame in before.frames:
+        graphs[_function(frame)] += frame.graphs
+        was[_function(frame)] += frame.recompiles
+    for frame in after.frames:
+        if frame.graphs and graphs.get(_function(frame)) == 0:
+            now[_function(frame)] += frame.recompiles
+    return sum(min(times, _MOST_OF_NEW) for times in (now - was).values())
+
+
+def _function(frame: FrameReport) -> tuple[str, str]:
+    """Return the file and name of a function; the part of a function counts as the function."""
+    return frame.filename, whole_name(frame.qualname)
 
 
 def _split(before: Report, after: Report) -> str | None:

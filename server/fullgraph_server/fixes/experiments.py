@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -38,6 +37,7 @@ from fullgraph_compiler.facts import (
 from ..report.model import Report
 from ..runs.plan import RunPlan
 from ..runs.program_run import WorkerRequest, WorkerRun
+from ..runs.schedule import AT_ONCE, processors
 from ..workers.crash import REPORT_IT
 from ..workspace.drift import with_text
 from ..workspace.positions import Span
@@ -49,10 +49,7 @@ Start = Callable[[RunPlan, WorkerRequest, Callable[[str], None]], WorkerRun]
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 """No environment variables."""
-_PROCESSORS: Final = os.cpu_count() or 2
-_AT_ONCE: Final = max(2, _PROCESSORS // 4)
-"""The number of runs at the same time."""
-_THREADS: Final = max(1, _PROCESSORS // _AT_ONCE)
+_THREADS: Final = max(1, processors() // AT_ONCE)
 """The number of threads of torch in a run: more threads than processors would wait for each other."""
 _T = TypeVar("_T", bound=Fact)
 _Made = TypeVar("_Made")
@@ -112,7 +109,7 @@ class Experiments:
     _compiling: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(1))
     """A run that compiles kernels holds this semaphore: processors are few, and the next run finds the
     kernels in the cache."""
-    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_AT_ONCE))
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(AT_ONCE))
     """Each run holds this semaphore."""
     _runs: set[WorkerRun] = field(default_factory=set)
     _cancelled: bool = False

@@ -113,26 +113,38 @@ async def try_finding(
         after = await prover.with_fixes(state, [item.fix])
         return replace(item, verdict=await prover.confirmed(base, after, item.fix, item.verdict))
 
+    waiting: list[CandidateVerdict] = []
+
+    async def is_settled(following: _Rank) -> bool:
+        """Confirm verified fixes until one passes, if no fix of a following rank can surpass them."""
+        while waiting and _rank(waiting[0]) <= following:
+            item = await confirm(waiting.pop(0))
+            tries.append(item)
+            if item.verdict.verified:
+                tries.extend(
+                    one if not one.fix.needs_whole_compiler else _unconfirmed(one) for one in waiting
+                )
+                waiting.clear()
+                return True
+        return False
+
     async def prove(fixes: Sequence[Fix]) -> None:
         """Try fixes until one is verified that no other can surpass.
 
-        If a fix only reveals other graph breaks, the next ways of the same rule would reveal them, too.
+        If new lines equal the old ones but reveal graph breaks, other ways of the rule would do so, too.
         """
-        waiting: list[CandidateVerdict] = []
         revealing: set[str] = set()
-        queue = sorted((fix for fix in fixes if _best_rank(fix) < least), key=_best_rank)
-        for fix in [*queue, None]:
-            while waiting and (fix is None or _rank(waiting[0]) <= _best_rank(fix)):
-                item = await confirm(waiting.pop(0))
-                tries.append(item)
-                if item.verdict.verified:
-                    tries.extend(map(_unconfirmed, waiting))
-                    return
-            if fix is not None and fix.rule not in revealing:
-                verdict, _ = await prover.prove(base, state, fix, finding, whole=False)
-                revealing |= {fix.rule} if verdict.reveals else set()
-                (waiting if verdict.verified else tries).append(judged_by_run(fix, verdict))
-                waiting.sort(key=_rank)
+        for fix in sorted((fix for fix in fixes if _best_rank(fix) < least), key=_best_rank):
+            if await is_settled(_best_rank(fix)):
+                return
+            if fix.rule in revealing:
+                continue
+            verdict, _ = await prover.prove(base, state, fix, finding, whole=False)
+            if verdict.reveals and fix.replaces:
+                revealing.add(fix.rule)
+            (waiting if verdict.verified else tries).append(judged_by_run(fix, verdict))
+            waiting.sort(key=_rank)
+        await is_settled(_WORST)
 
     refused = ""
     offered = candidates(finding, context)[:_MOST_CANDIDATES]

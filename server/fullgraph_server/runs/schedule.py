@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import sys
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,8 +24,14 @@ from .saves import is_long, repeated
 from .slot import RunOptions, TargetState
 from .target import ScheduleServices, TargetRuns
 
-_AT_ONCE = max(2, (os.cpu_count() or 2) // 4)
-"""How many targets run at the same time: each of them uses several cores."""
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 2
+
+
+AT_ONCE = max(2, processors() // 4)
+"""How many programs run at the same time: each of them uses several cores."""
 
 _PAUSE_SHARE, _LEAST_PAUSE, _LONGEST_PAUSE = 0.5, 0.15, 2.0
 """The pause in typing before a run: a share of the last run's seconds, and its least and greatest value."""
@@ -58,7 +65,7 @@ class RunSchedule:
             self._observers,
             on_output or _to_stderr,
             itertools.count(1),
-            asyncio.Semaphore(_AT_ONCE),
+            asyncio.Semaphore(AT_ONCE),
             self._make_way,
             self._go_deeper,
         )

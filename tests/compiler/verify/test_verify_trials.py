@@ -445,27 +445,47 @@ def _tried_line(path: Path, text: str, new: str) -> StatementsTried:
     return told
 
 
-@pytest.mark.parametrize(("more", "is_equal"), [("", True), ("LIMIT = 6\n", False)])
-def test_a_positive_constant_of_the_module_stays_positive(more: str, is_equal: bool, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("limit", "more", "is_equal"),
+    [
+        ("5", "", True),
+        ("9", "", True),
+        ("-5", "", False),
+        ("5", "LIMIT = 6", False),
+        ("5", "def g(LIMIT): ...", False),
+    ],
+    ids=["a constant", "as large as a dimension", "negative", "set twice", "a parameter elsewhere"],
+)
+def test_a_positive_constant_of_the_module_stays_positive(
+    limit: str, more: str, is_equal: bool, tmp_path: Path
+) -> None:
     text = f"""\
 import torch
 
-LIMIT, OTHER = 5, 2.5
+LIMIT, OTHER = {limit}, 2.5
 {more}
 
+
 def f(x):
-    return x * LIMIT  # old
+    return x * LIMIT if LIMIT else x  # old
 
 
 f(torch.arange(9.0))
 """
-    told = _tried_line(tmp_path / "program.py", text, "    return x * abs(LIMIT)\n")
+    told = _tried_line(tmp_path / "program.py", text, "    return x * abs(LIMIT) if LIMIT else -x\n")
     assert (told.problem, not told.difference) == ("", is_equal), told.difference
 
 
 @pytest.mark.parametrize(
     ("rest", "depends"),
-    [("    return x.sum() * y.detach().sum()\n", True), ("    return y\n", True), ("", False)],
+    [
+        ("    return x.sum() * y.detach().sum()\n", True),
+        ("    return y\n", True),
+        ("    kept.append(y)\n    return x.sum()\n", False),
+        ("    f.last = y\n    return x.sum()\n", False),
+        ("", False),
+    ],
+    ids=["detached", "returned later", "in a list", "in an attribute", "returned"],
 )
 def test_whether_a_gradient_matters_depends_on_the_rest_of_the_function(
     rest: str, depends: bool, tmp_path: Path
@@ -473,6 +493,8 @@ def test_whether_a_gradient_matters_depends_on_the_rest_of_the_function(
     value = "y =" if rest else "return"
     text = f"""\
 import torch
+
+kept = []
 
 
 def f(x):

@@ -145,6 +145,7 @@ def test_another_guard_that_fails_in_the_same_recompilations_is_not_worse() -> N
         (0, "compiled_f", 1, ""),
         (0, "f", 3, "line 2 is new"),
         (1, "f", 1, "line 2 is new"),
+        (1, "_f", 1, "line 2 is new"),
         (0, "g", 1, "line 2 is new"),
     ],
 )
@@ -152,19 +153,35 @@ def test_a_function_that_had_no_graph_may_recompile_a_few_times(
     graphs: int, name: str, times: int, told: str
 ) -> None:
     before = report(BEFORE, graph_break(1), graphs=graphs)
+    twin = replace(
+        before.frames[0], qualname="_f", graphs=0
+    )  # another function, whose part has the same name
+    before = replace(before, frames=(*before.frames, twin))
     after = report(BEFORE, recompile(2, times))
     after = replace(after, frames=(replace(after.frames[0], qualname=name, recompiles=times),))
     assert told in worse(before, after, drifts(before, after))
     assert bool(told) == bool(worse(before, after, drifts(before, after)))
 
 
-def test_a_reached_limit_is_not_worse_if_another_function_had_reached_it() -> None:
-    def limits(*rows: int) -> list[Finding]:
-        return [replace(recompile(row), kind="recompile-limit", message=f"limit of {row}") for row in rows]
+def test_old_recompilations_of_a_function_without_graphs_allow_no_new_ones() -> None:
+    before = report(BEFORE, recompile(1, 2), graphs=0)
+    before = replace(before, frames=(replace(before.frames[0], recompiles=2),))
+    after = report(BEFORE, recompile(1, 2), recompile(2, 2))
+    frames = (replace(before.frames[0], graphs=1), replace(after.frames[0], qualname="g", recompiles=2))
+    after = replace(after, frames=frames)
+    assert "line 2 is new" in worse(before, after, drifts(before, after))
 
-    before, after = report(BEFORE, *limits(1)), report(AFTER, *limits(3))
-    assert not worse(before, after, drifts(before, after))
-    assert "is new" in worse(before, report(AFTER, *limits(3, 4)), drifts(before, after))
+
+def test_a_reached_limit_is_not_worse_but_not_gone_if_the_part_of_the_function_reaches_it() -> None:
+    def limit(row: int, name: str) -> Finding:
+        return replace(recompile(row), kind="recompile-limit", message=f"`{name}` reached the limit")
+
+    own = limit(1, "Net.forward")
+    before, part = report(BEFORE, own), report(AFTER, limit(3, "Net.compiled_forward"))
+    assert not worse(before, part, drifts(before, part))
+    assert "reach the recompile limit" in gone(own, before, part, drifts(before, part))
+    assert not gone(own, before, report(AFTER), drifts(before, part))
+    assert "is new" in worse(before, report(AFTER, limit(3, "Net.other")), drifts(before, part))
 
 
 def test_a_recompilation_is_gone_only_if_there_are_fewer() -> None:

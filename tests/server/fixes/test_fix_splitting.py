@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
-from textwrap import dedent
+from textwrap import dedent, indent
 
 import pytest
 from fixing import FILE, fixes
@@ -608,3 +608,71 @@ def test_calls_like_the_one_that_breaks_leave_too_and_a_counter_that_is_read_run
                 return y
         """
     )
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            """
+            self.steps += 1
+            y = torch.relu(x @ self.weight)
+            print(y.sum())
+            return y
+            """,
+            """
+            self.steps += 1
+            y = self.compiled_step(x)
+            print(y.sum())
+            return y
+            """,
+        ),
+        (
+            """
+            z = torch.relu(x @ self.weight)
+            print(self.steps, z.sum())
+            self.steps += 1
+            y = torch.sin(z)
+            if self.steps > 10:
+                y = torch.cos(y)
+            return torch.tanh(y)
+            """,
+            "",
+        ),
+        (
+            """
+            y = torch.relu(x @ self.weight)
+            self.steps += 1
+            y = torch.tanh(y + self.warmth())
+            print(y.sum())
+            return y
+            """,
+            """
+            self.steps += 1
+            y = self.compiled_step(x)
+            print(y.sum())
+            return y
+            """,
+        ),
+        (
+            """
+            y = torch.relu(x @ self.weight) + self.warmth()
+            self.steps += 1
+            y = torch.tanh(y + self.warmth())
+            print(y.sum())
+            return y
+            """,
+            """
+            y = self.compiled_step(x)
+            print(y.sum())
+            return y
+            """,
+        ),
+    ],
+    ids=["first", "printed before and read after", "read by a method after", "read by methods"],
+)
+def test_a_counter_leaves_only_if_nothing_between_may_read_it(body: str, expected: str) -> None:
+    head = "class Trainer:\n    @torch.compile\n    def step(self, x):"
+    found = split(head + indent(dedent(body), " " * 8))
+    after = found[0].partition("def step(self, x):\n")[2] if found is not None else ""
+    assert dedent(after).strip() == dedent(expected).strip()

@@ -138,8 +138,7 @@ class _Partition:
         if isinstance(final, ast.Return) and tail and final.value is not None and _only_names(final.value):
             tail.add(final)
         if head or tail:
-            early, late = self._counters(head | tail)
-            head, tail = head | early, tail | late
+            head, tail = self._with_counters(head, tail)
         inner = [item for item in block if item not in head and item not in tail]
         if head & tail or not self._is_worth_it(head | tail) or any(map(jumps, inner)):
             return None
@@ -215,27 +214,33 @@ class _Partition:
         if not returns(before) and not any(map(jumps, before)):
             yield nothing, set(self.block[self.block.index(statement) :])
 
-    def _counters(self, moved: set[ast.stmt]) -> tuple[set[ast.stmt], set[ast.stmt]]:
-        """Return the counters (``step += 1``) that can run before the part, and those that can run after it.
+    def _with_counters(self, head: set[ast.stmt], tail: set[ast.stmt]) -> tuple[set[ast.stmt], set[ast.stmt]]:
+        """Move the counters (``step += 1``), too: inside the part, each new number may compile it again.
 
-        Inside the part, each new number may compile it again.
+        A counter moves to the side with fewer statements between, none of which may read it.
         """
-        early: set[ast.stmt] = set()
-        late: set[ast.stmt] = set()
-        for item in reversed([item for item in self.block if item not in moved and self._is_counter(item)]):
-            rest = [other for other in self.block if other not in moved | late and other is not item]
+        for item in filter(self._is_counter, self.block):
             index = self.block.index(item)
-            if not any(conflict(item, other) for other in rest if self.block.index(other) > index):
-                late.add(item)
-            elif not any(conflict(item, other) for other in rest if self.block.index(other) < index):
-                early.add(item)
-        return early, late
+            before = [other for other in self.block[:index] if other not in head]
+            after = [other for other in self.block[index + 1 :] if other not in head | tail]
+            ways = [(before, head), (after, tail)]
+            for between, side in sorted(ways, key=lambda way: len(way[0])) if item not in head | tail else ():
+                if not any(self._may_read(other, item) for other in between):
+                    side.add(item)
+                    break
+        return head, tail
+
+    def _may_read(self, statement: ast.stmt, counter: ast.stmt) -> bool:
+        """Tell whether a statement and a counter cannot change places."""
+        is_attribute = isinstance(counter, ast.AugAssign) and isinstance(counter.target, ast.Attribute)
+        calls = nodes_of(ast.Call, statement) if is_attribute else ()
+        return conflict(statement, counter) or any(map(is_unknown, calls))
 
     def _is_counter(self, item: ast.stmt) -> bool:
-        """Tell whether a statement counts, with an attribute or a variable that begins as an integer."""
-        if not isinstance(item, ast.AugAssign) or not isinstance(item.value, ast.Constant):
+        """Tell whether a statement adds an integer to an attribute, or to a variable that begins as one."""
+        if not isinstance(item, ast.AugAssign) or not isinstance(item.op, (ast.Add, ast.Sub)):
             return False
-        if type(item.value.value) is not int or isinstance(item.target, ast.Subscript):
+        if not isinstance(item.value, ast.Constant) or type(item.value.value) is not int:
             return False
         return isinstance(item.target, ast.Attribute) or any(
             isinstance(one.value, ast.Constant)
