@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
@@ -27,6 +28,7 @@ from fullgraph_server.fixes.search import judged_by_run
 from fullgraph_server.fixes.words import verdict_words
 from fullgraph_server.report.model import Finding, Report
 from fullgraph_server.runs.plan import RunPlan
+from fullgraph_server.runs.schedule import AT_ONCE, processors
 from fullgraph_server.workers.crash import REPORT_IT
 from fullgraph_server.workers.settings import RunSettings
 from fullgraph_server.workspace.positions import Span
@@ -221,3 +223,27 @@ def test_an_edit_with_a_mild_difference_is_unsafe() -> None:
     )
     assert judged_by_run(judged, verdict).fix == judged
     assert judged_by_run(fix, replace(verdict, noticed="")).fix == fix
+
+
+async def test_few_runs_are_made_at_once_each_with_few_threads(tmp_path: Path) -> None:
+    running, most, release = 0, 0, asyncio.Event()
+
+    class _WaitingWorker(_Worker):
+        async def execute(self, on_facts: Any) -> None:
+            nonlocal running, most
+            running += 1
+            most = max(most, running)
+            if running == AT_ONCE:
+                release.set()  # all that may run do
+            await release.wait()
+            running -= 1
+            await super().execute(on_facts)
+
+    prover, _ = _prover(tmp_path, {})
+    asked: list[Any] = []
+    answers: list[list[Fact]] = [[RunFinished("finished", 0.0)]]
+    prover.start = lambda _, request, __: _WaitingWorker(answers, asked, request)  # type: ignore[assignment,return-value]
+    await asyncio.gather(*(prover.state({"f": str(number)}) for number in range(3 * AT_ONCE)))
+    assert most == AT_ONCE
+    assert len(asked) == 3 * AT_ONCE
+    assert all(0 < request.threads * AT_ONCE <= max(AT_ONCE, processors()) for request in asked)
