@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import itertools
 import math
 import sys
@@ -226,17 +227,28 @@ def pushes(
 
     Each is a description, a path, and a function that maps an amount to a change.
     """
-    varied = ((path, value) for path, value in given.items() if not _is_constant(statements, path, value))
-    for path, value in itertools.islice(varied, _MOST_SLOTS):
+    for path, value in itertools.islice(given.items(), _MOST_SLOTS):
         if isinstance(value, torch.Tensor) and value.numel():
             if value.dtype is torch.bool:
                 continue
             yield f"{_name(path)} with a first element and zeros", path, impulse
             yield f"{_name(path)} shifted", path, lambda amount: lambda tensor: tensor + amount
-        elif isinstance(value, float):
-            yield f"{_name(path)} shifted", path, lambda amount: lambda number: number + amount
-        elif isinstance(value, int) and not isinstance(value, bool):
-            yield f"{_name(path)} shifted", path, lambda amount: lambda number: number + round(amount)
+        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+            yield (
+                f"{_name(path)} shifted",
+                path,
+                functools.partial(_shifted, of_constant=_is_constant(statements, path, value)),
+            )
+
+
+def _shifted(amount: float, *, of_constant: bool) -> Change:
+    """Return a change that adds an amount to a number; a constant stays positive."""
+
+    def change(number: Any) -> Any:
+        shifted = number + (round(amount) if isinstance(number, int) else amount)
+        return number if of_constant and shifted <= 0 else shifted
+
+    return change
 
 
 def random_case(statements: TrialStatements, given: dict[Path, Any], number: int) -> TrialValues:
@@ -247,8 +259,6 @@ def random_case(statements: TrialStatements, given: dict[Path, Any], number: int
     generator = torch.Generator().manual_seed(number)
     changes: dict[Path, Change] = {}
     for path, value in given.items():
-        if _is_constant(statements, path, value):
-            continue
         scale, shift = torch.randn(2, generator=generator).tolist()
         size = 10 ** (3 * scale)
         if _is_float_tensor(value):
@@ -262,7 +272,8 @@ def random_case(statements: TrialStatements, given: dict[Path, Any], number: int
         elif isinstance(value, (int, float)):
             other = value * size + 10 * shift if isinstance(value, float) else value + round(3 * shift)
             wanted = _equals(statements, path) if scale > 0 else []
-            changes[path] = always(type(value)(wanted[number % len(wanted)]) if wanted else other)
+            other = type(value)(wanted[number % len(wanted)]) if wanted else other
+            changes[path] = always((abs(other) or value) if _is_constant(statements, path, value) else other)
     return TrialValues(f"random values (seed {number})", changes, seed=number)
 
 
