@@ -141,8 +141,7 @@ def test_a_clock_and_a_check_run_before_the_part() -> None:
         @torch.compile(dynamic=False)
         def compiled_step(x):
             out = torch.tanh(x)
-            out = out / out.norm()
-            return out
+            return out / out.norm()
 
 
         def step(x):
@@ -201,8 +200,7 @@ def test_the_body_of_a_loop_that_ends_with_a_check_is_compiled() -> None:
         def compiled_step(a, x):
             # one turn
             y = torch.tanh(a.mv(x))
-            delta, x = (y - x).abs().max(), y
-            return delta, x
+            return (y - x).abs().max(), y
 
 
         def step(a, x, tol=1e-6):
@@ -286,31 +284,31 @@ def test_an_early_end_runs_after_what_it_reads() -> None:
         # what an earlier statement changes is read after it
         (
             "y = x.cos()\n    print(track(y))\n    print(self.peak.max().item())\n    return y",
-            "y = x.cos()\n    return y",
+            "return x.cos()",
         ),
         (
             "y = x.cos()\n    print(y.add_(1))\n    print(y.sum().item())\n    return y",
-            "y = x.cos()\n    return y",
+            "return x.cos()",
         ),
         # what a check rules out is computed after it
         (
             "y = x.cos()\n    if y < 0:  # break\n     return\n    print(y.pinverse().item())\n    return y",
-            "y = x.cos()\n    return y",
+            "return x.cos()",
         ),
         # a nested function reads when it is called
         (
             "y = x.sin().cos()\n    print(y)\n    fns.append(lambda: y.sum().item())\n    return y",
-            "y = x.sin().cos()\n    return y",
+            "return x.sin().cos()",
         ),
         # an unknown function may change a view of what is read
         (
             "y = x.cos()\n    print(clip(y.view(-1)))\n    print(y.max().item())\n    return y",
-            "y = x.cos()\n    return y",
+            "return x.cos()",
         ),
         # a context holds for what is in it
         (
             "y = x.sin().cos()\n    with torch.autocast('cpu'):\n        print((y @ y).item())\n    return y",
-            "y = x.sin().cos()\n    return y",
+            "return x.sin().cos()",
         ),
         # a comment at the end stays
         (
@@ -320,7 +318,7 @@ def test_an_early_end_runs_after_what_it_reads() -> None:
         # a variable of a comprehension is not one of the function
         (
             "y = torch.stack([x.sin() for x in x.unbind()])\n    print(y)\n    return y",
-            "y = torch.stack([x.sin() for x in x.unbind()])\n    return y",
+            "return torch.stack([x.sin() for x in x.unbind()])",
         ),
     ],
 )
@@ -676,3 +674,49 @@ def test_a_counter_leaves_only_if_nothing_between_may_read_it(body: str, expecte
     found = split(head + indent(dedent(body), " " * 8))
     after = found[0].partition("def step(self, x):\n")[2] if found is not None else ""
     assert dedent(after).strip() == dedent(expected).strip()
+
+
+def test_a_number_keeps_its_variable_and_results_keep_the_order_of_the_function() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(x):
+            h = torch.relu(x)
+            y = torch.tanh(h)
+            ratio = (h - y).pow(2).mean().sqrt().item()
+            history.append(ratio)
+            return ratio < 1.0, y
+        """
+    )
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        @torch.compile
+        def compiled_step(x):
+            h = torch.relu(x)
+            y = torch.tanh(h)
+            ratio = (h - y).pow(2).mean().sqrt()
+            return ratio, y
+
+
+        def step(x):
+            ratio, y = compiled_step(x)
+            ratio = ratio.item()
+            history.append(ratio)
+            return ratio < 1.0, y
+        """
+    )
+
+
+def test_a_number_gets_another_variable_if_its_own_has_a_value_before() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(x, ratio):
+            y = torch.tanh(x * ratio)
+            ratio = y.mean().sqrt().item()
+            return y
+        """
+    )
+    assert found is not None
+    assert "ratio = y_mean_sqrt.item()" in found[0]

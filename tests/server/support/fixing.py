@@ -57,7 +57,7 @@ def fixes(
         FrameCompilation(f"0/{index}", compiled, name, 0.0, 0.0, "", span_of(source, call))
         for index, call in enumerate(calls)
     )
-    report = Report(FILE, 1, compilations=compilations)
+    report = Report(FILE, 1, findings=(finding,), compilations=compilations)
     return source, candidates(finding, RuleContext(report, {FILE: source}))
 
 

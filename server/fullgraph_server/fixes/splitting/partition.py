@@ -26,7 +26,7 @@ from .dependencies import (
     reads,
     returns,
 )
-from .values import MovedValue, conversions, is_always, name_of
+from .values import MovedValue, conversions, is_always, name_of, variable_of
 
 _BARRED = ("locals", "vars", "is_compiling", "is_dynamo_compiling")
 """Functions whose results differ between a function and its part."""
@@ -329,6 +329,8 @@ class _Partition:
         if any(not self._is_bound(name, head) for name in given):
             return None
         results = [*in_order(needed, inner), *(value.name for value in new)]
+        if after and isinstance(after[-1], ast.Return):
+            results = _as_returned(results, after[-1], values[after[-1]])
         return FunctionParts(
             self.function,
             block,
@@ -340,6 +342,12 @@ class _Partition:
             values,
             tuple(item for item in block if item in crossed and _does_something(item)),
         )
+
+    def _is_free(self, name: str, statement: ast.stmt) -> bool:
+        """Tell whether a variable has no value yet when a statement binds it."""
+        rows = [node.lineno for node in nodes_of(ast.Name, self.function) if node.id == name]
+        is_first = min(rows) >= statement.lineno and name not in parameters(self.function)
+        return is_first and name not in self.used
 
     def _read(self, statement: ast.stmt, values: Sequence[MovedValue]) -> set[str]:
         """Return the variables that a statement reads, except in values that the part computes for it."""
@@ -394,9 +402,20 @@ class _Partition:
                 not reads(node) & rebound or any(may_change_in_place(item, node) for item in later)
             ):
                 continue
-            name = unused(name_of(node), lambda text: self.code.mentions(text) or text in self.used)
+            wanted = variable_of(statement, node)
+            if not wanted or not self._is_free(wanted, statement):
+                wanted = unused(name_of(node), lambda text: self.code.mentions(text) or text in self.used)
+            name = wanted
             self.used.append(name)
             yield MovedValue(node, name)
+
+
+def _as_returned(results: Sequence[str], final: ast.Return, values: Sequence[MovedValue]) -> list[str]:
+    """Return variables in the order in which a ``return`` mentions them; those that it does not come last."""
+    named = {node: value.name for value in values for node in ast.walk(value.node)}
+    nodes = sorted(nodes_of(ast.Name, final), key=lambda node: (node.lineno, node.col_offset))
+    order = list(dict.fromkeys(named.get(node, node.id) for node in nodes))
+    return sorted(results, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def _inside(statements: Sequence[ast.stmt]) -> Sequence[ast.stmt]:

@@ -52,8 +52,7 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     # A subclass in another file may have a part, too.
     texts = [source.text for source in context.files.values() if source is not None]
     name = part_name(function.name, lambda wanted: any(wanted in text for text in texts))
-    every = [*_breaks(function, code.source.filename, context)]
-    every += _calling(function, _called_at(finding, context)) if is_break else ()
+    every = list(_breaks(function, code.source.filename, context))
     every += [
         item
         for other in context.report.findings

@@ -53,7 +53,9 @@ class _SplitFunction:
             self._body + line.removeprefix(self._inside) if line.startswith(self._inside) else line
             for line in part
         ]
-        if returned:
+        if last is None and (value := _assigned_to(returned, compiled[-1].removeprefix(self._body))):
+            compiled[-1] = f"{self._body}return {value}"
+        elif returned:
             compiled += self._around_return(last, returned)
         removed = {row for item in self._site.removed for row in range(item.lineno, last_row(item) + 1)}
         before = range(first_row(function), self._first_row)
@@ -184,6 +186,18 @@ class _SplitFunction:
 def _return_at_end(statements: Sequence[ast.stmt]) -> ast.Return | None:
     last = statements[-1] if statements else None
     return last if isinstance(last, ast.Return) else None
+
+
+def _assigned_to(name: str, line: str) -> str:
+    """Return what a line assigns to a variable, with its comment; "" if it is no such whole statement."""
+    target, _, value = line.partition(" = ")
+    if not name or target != name:
+        return ""
+    try:
+        ast.parse(line)
+    except SyntaxError:
+        return ""
+    return value
 
 
 def _names_of(value: ast.expr) -> list[str] | None:

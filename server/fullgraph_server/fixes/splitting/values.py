@@ -85,6 +85,19 @@ def is_always(code: ParsedFile, node: ast.expr, statement: ast.stmt) -> bool:
     return True
 
 
+def variable_of(statement: ast.stmt, node: ast.expr) -> str:
+    """Return the variable to which a statement assigns the number of a tensor: ``n`` for ``n = x.item()``.
+
+    Return "" for any other statement.
+    """
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return ""
+    value, target = statement.value, statement.targets[0]
+    is_plain = isinstance(node, (ast.Name, ast.Attribute))
+    is_number = isinstance(value, ast.Call) and node in (*value.args, getattr(value.func, "value", None))
+    return target.id if isinstance(target, ast.Name) and is_number and not is_plain else ""
+
+
 def name_of(node: ast.expr) -> str:
     """Name a value after its tensor and the functions applied to it: ``loss_mean``, ``grad_isfinite_all``."""
     parts: list[str] = []
