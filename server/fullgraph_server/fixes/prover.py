@@ -29,7 +29,7 @@ from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, 
 from .editing import ReplacedBlock, edited_texts, is_across, replaced
 from .experiments import CannotTryError, Experiments, ExperimentState, RunMode
 from .model import Edit, Fix, Verdict
-from .printed import own_text
+from .printed import is_rounded, own_text
 from .widening import replaced_widely
 
 _Parts = Callable[[SourceFile, Sequence[Edit]], list[ReplacedBlock]]
@@ -320,9 +320,13 @@ class EditProver(Experiments):
     ) -> ResultsCompared | str:
         """Compare output and results of two runs; return a sentence if they differ."""
         is_compared = not self._prints_vary and not (fix is not None and fix.prints_differ)
-        if is_compared and own_text(base.printed) != own_text(after.printed):
+        before, now = own_text(base.printed), own_text(after.printed)
+        if is_compared and before != now and not is_rounded(before, now):
             return "the program prints something else"
-        return await self._compare_with(base, after, fix)
+        compared = await self._compare_with(base, after, fix)
+        if isinstance(compared, str) or not is_compared or before == now:
+            return compared
+        return replace(compared, seen=(*compared.seen, "printed numbers, which differ by rounding"))
 
     async def _compare_with(
         self, base: ExperimentState, after: ExperimentState, fix: Fix | None, *, other_mode: bool = False

@@ -16,7 +16,7 @@ from .prover import WAITS, EditProver
 Candidates = Callable[[Finding, RuleContext], Sequence[Fix]]
 """A function that returns the candidate fixes for a finding, the best first."""
 
-_MOST_CANDIDATES = 10
+_MOST_CANDIDATES = 12
 """The number of candidates that are tried for one finding."""
 
 

@@ -23,6 +23,7 @@ from fullgraph_compiler.facts import (
 from fullgraph_server.fixes.editing import replaced
 from fullgraph_server.fixes.experiments import ExperimentState
 from fullgraph_server.fixes.model import Fix, RunCounts, Verdict
+from fullgraph_server.fixes.printed import is_rounded
 from fullgraph_server.fixes.prover import EditProver, _of_trials
 from fullgraph_server.fixes.search import judged_by_run
 from fullgraph_server.fixes.words import verdict_words
@@ -247,3 +248,21 @@ async def test_few_runs_are_made_at_once_each_with_few_threads(tmp_path: Path) -
     assert most == AT_ONCE
     assert len(asked) == 3 * AT_ONCE
     assert all(0 < request.threads * AT_ONCE <= max(AT_ONCE, processors()) for request in asked)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("loss 0.123456789 (step 3)", "loss 0.123456801 (step 3)", True),
+        ("loss 1.5e-07", "loss 1.50001e-07", True),
+        ("tensor([1.0000, -2.5])", "tensor([1.0000, -2.5001])", True),
+        ("loss 0.1234", "loss 0.1235", False),
+        ("loss 0.5", "loss -0.5", False),
+        ("step 3 of 0.5", "step 4 of 0.5", False),
+        ("loss 0.5", "Loss 0.50001", False),
+        ("version 1.2.3", "version 1.2.4", False),
+        ("0.5 0.5", "0.5", False),
+    ],
+)
+def test_printed_numbers_may_differ_by_rounding_alone(before: str, after: str, expected: bool) -> None:
+    assert is_rounded(before, after) is expected

@@ -214,6 +214,16 @@ def test_a_reduction_of_selected_elements_is_computed_on_all(before: str, after:
     assert f"    return {after}\n" in results(text, selection, "GB0036")["masked-reduction"]
 
 
+def test_a_loss_that_is_not_zero_for_zeros_is_left_out_and_its_inputs_are_set_to_zero() -> None:
+    text = (
+        HEAD + "def f(a, b, m):\n    return F.binary_cross_entropy_with_logits(a[m], b[m], reduction='sum')\n"
+    )
+    source, found = fixes(text, "a[m]", "GB0036")
+    inner = "F.binary_cross_entropy_with_logits(torch.where(m, a, 0), torch.where(m, b, 0)"
+    expected = f'    return torch.where(m, {inner}, reduction="none"), 0).sum()\n'
+    assert any(expected in edited(source, fix.edits) for fix in found)
+
+
 @pytest.mark.parametrize(
     "text", ["F.l1_loss(a[m], b, reduction=how)", "g(a[m]).sum()", "a[m].sum(0)", "a[m].cumsum(0)"]
 )

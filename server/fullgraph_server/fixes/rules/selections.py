@@ -417,7 +417,7 @@ def _texts(
     """Yield the sum over the mask, in several ways.
 
     The first way sets the inputs to zero, so that NaN outside of the mask reaches no gradient. It is right
-    only if the result is zero there.
+    only if the result is zero there; the last way sets both to zero.
     """
     masked = {item: text.format(mask=mask) for item, text in zeros.items()}
     if found.loss is None:
@@ -427,7 +427,8 @@ def _texts(
         return
     if called(found.loss) not in _OF_CLASSES:
         yield _with_reduction(code, found.loss, masked, "sum")
-        yield f"torch.where({mask}, {_with_reduction(code, found.loss, bases, 'none')}, 0).sum()"
+        for inner in (bases, masked):
+            yield f"torch.where({mask}, {_with_reduction(code, found.loss, inner, 'none')}, 0).sum()"
         return
     targets = {item: masked[item] if item in found.loss.args[1:] else bases[item] for item in bases}
     yield f"torch.where({mask}, {_with_reduction(code, found.loss, targets, 'none')}, 0).sum()"
