@@ -18,7 +18,7 @@ LEFT = {
     "language_model": (0, 2),
     "neural_ode": (0, 1),
     "recommender": (0, 7),
-    "trainer": (0, 1),
+    "trainer": (0, 2),
 }
 """The graph breaks and recompilations that are left."""
 FEW = {"trainer"}
