@@ -39,8 +39,8 @@ def compare(request: CompareRequest, sink: Sink) -> None:
     begun = time.monotonic()
     rounded = _loaded(request.rounded) if request.rounded else None
     before, after = _loaded(request.before), _loaded(request.after)
-    told = compared(before, after, rounded, errors_differ=request.errors_differ)
-    sink([told, RunFinished("finished", time.monotonic() - begun, 0)])
+    result = compared(before, after, rounded, errors_differ=request.errors_differ)
+    sink([result, RunFinished("finished", time.monotonic() - begun, 0)])
 
 
 def _loaded(path: str) -> dict[str, Any]:

@@ -341,8 +341,8 @@ def test_numbers_may_differ_about_as_much_as_with_another_rounding(
     for name, number in (("before", "1.0"), ("rounded", rounded), ("after", factor)):
         observed(path, records[name], TRAINED.replace("FACTOR", number))
     plain = difference(records["before"], records["after"])
-    told = difference(records["before"], records["after"], records["rounded"])
-    for one, is_equal in ((plain, False), (told, is_rounding)):
+    found = difference(records["before"], records["after"], records["rounded"])
+    for one, is_equal in ((plain, False), (found, is_rounding)):
         assert (one.difference == "" and not one.numbers) is is_equal
         assert ("norm" not in str(one.left)) is is_equal
 
@@ -373,8 +373,8 @@ def test_what_a_call_leaves_alone_is_not_compared_in_the_other_mode_either(tmp_p
     first, second = str(tmp_path / "first"), str(tmp_path / "second")
     for record in (first, second):
         observed(path, record, other_mode=True)
-    told = difference(first, second)
-    assert (told.modes, told.numbers, told.difference) == (("training",), (), "")
+    found = difference(first, second)
+    assert (found.modes, found.numbers, found.difference) == (("training",), (), "")
 
 
 def test_rounding_of_gradients_that_cancel_out_is_no_difference() -> None:

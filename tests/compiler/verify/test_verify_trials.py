@@ -438,11 +438,11 @@ def test_what_only_other_values_show_is_told(tmp_path: Path) -> None:
 
 
 def _tried_line(path: Path, text: str, new: str) -> StatementsTried:
-    """What is told of a new text of the line that ends with ``# old``."""
+    """The outcome for a new text of the line that ends with ``# old``."""
     path.write_text(text)
     row = 1 + next(index for index, line in enumerate(text.splitlines()) if line.endswith("# old"))
-    (told,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), row, row, new),)))
-    return told
+    (found,) = tried(TrialRequest(1, Script(str(path)), (Trial(1, str(path), row, row, new),)))
+    return found
 
 
 @pytest.mark.parametrize(
@@ -472,8 +472,8 @@ def f(x):
 
 f(torch.arange(9.0))
 """
-    told = _tried_line(tmp_path / "program.py", text, "    return x * abs(LIMIT) if LIMIT else -x\n")
-    assert (told.problem, not told.difference) == ("", is_equal), told.difference
+    found = _tried_line(tmp_path / "program.py", text, "    return x * abs(LIMIT) if LIMIT else -x\n")
+    assert (found.problem, not found.difference) == ("", is_equal), found.difference
 
 
 @pytest.mark.parametrize(
@@ -503,6 +503,6 @@ def f(x):
 
 f(torch.arange(3.0))
 """
-    told = _tried_line(tmp_path / "program.py", text, f"    {value} x * x.detach()\n")
-    assert "gradient of `x`" in told.difference
-    assert told.depends_on_use is depends
+    found = _tried_line(tmp_path / "program.py", text, f"    {value} x * x.detach()\n")
+    assert "gradient of `x`" in found.difference
+    assert found.depends_on_use is depends

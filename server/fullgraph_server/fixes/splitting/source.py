@@ -189,7 +189,10 @@ def _return_at_end(statements: Sequence[ast.stmt]) -> ast.Return | None:
 
 
 def _assigned_to(name: str, line: str) -> str:
-    """Return what a line assigns to a variable, with its comment; "" if it is no such whole statement."""
+    """Return the value that a line assigns to a variable, with the line's comment.
+
+    Return "" if the line is not a whole assignment to this variable.
+    """
     target, _, value = line.partition(" = ")
     if not name or target != name:
         return ""
