@@ -197,6 +197,9 @@ def minify(
 @format_option(("text", "json", "diff"))
 @click.option("--diff", is_flag=True, hidden=True)
 @click.option("--apply", is_flag=True, help="Write the verified edits into the files.")
+@click.option(
+    "--moves-output", is_flag=True, help="Also use edits after which text is printed later or earlier."
+)
 @click.option("--unsafe", is_flag=True, help="Also use edits that change what the program does.")
 @click.option(
     "--select",
@@ -216,6 +219,7 @@ def fix(
     output: str,
     diff: bool,
     apply: bool,
+    moves_output: bool,
     unsafe: bool,
     select: tuple[str, ...],
     package: str,
@@ -239,7 +243,7 @@ def fix(
         raise click.UsageError(f"{package} is the compiler itself: name a package that it compiles.")
     if package and not package.isidentifier():
         raise click.UsageError(f"--package {package} is not an importable name, such as transformers.")
-    options = FixOptions(apply, unsafe, select, package)
+    options = FixOptions(apply, moves_output, unsafe, select, package)
     sys.exit(fix_targets(targets, overrides, FIX_FORMATS["diff" if diff else output], options))
 
 

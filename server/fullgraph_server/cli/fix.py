@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from ..fixes.model import Fix, RuleContext, Safety
+from ..fixes.model import SAFETY, Fix, RuleContext, Safety
 from ..fixes.patches import patched_package, unpatchable
 from ..fixes.plans import FixPlan, shortest
 from ..fixes.prover import EditProver
@@ -37,6 +37,7 @@ class FixOptions:
     """The options of ``fullgraph fix``."""
 
     apply: bool = False
+    moves_output: bool = False
     unsafe: bool = False
     select: tuple[str, ...] = ()
     package: str = ""
@@ -45,7 +46,8 @@ class FixOptions:
     @property
     def safety(self) -> Sequence[Safety]:
         """The safety levels of fixes that the plan may contain."""
-        return ("safe", "unsafe") if self.unsafe else ("safe",)
+        most: Safety = "unsafe" if self.unsafe else "moves-output" if self.moves_output else "safe"
+        return SAFETY[: SAFETY.index(most) + 1]
 
     def selects(self, finding: Finding, fix: Fix) -> bool:
         """Return whether ``select`` is empty or has the fix's rule or the finding's code."""
@@ -96,15 +98,18 @@ class _FixCommand:
         if not (findings := prover.fixable(base.report)):
             return TargetFixes(target, workspace, base, "", (), FixPlan(base, base, (), ()))
         nondeterminism = await prover.nondeterminism(base)
-        tried: list[FindingTries] = []
-        show(_step(findings, tried))
+        tried: tuple[FindingTries, ...] = ()
+        total = counted(len(findings), "finding")
+        prover.show = lambda finding, fix: show(
+            f"{shown_place(finding)}: {fix.title} ({len(tried)} of {total} done)"
+        )
         async for item in try_all(prover, base, self._candidates):
-            tried.append(item)
-            show(_step(findings, tried))
-        tried = fix_first(tried)
+            tried = (*tried, item)
+        tried = tuple(fix_first(tried))
+        show("looking for edits that work together")
         plan = await shortest(prover, base, tried, self._candidates, self.options.safety)
         package = patched_package(plan, workspace)
-        fixed = TargetFixes(target, workspace, base, nondeterminism, tuple(tried), plan, package)
+        fixed = TargetFixes(target, workspace, base, nondeterminism, tried, plan, package)
         if not self.options.apply or not plan.texts or self.session.signalled:
             return fixed
         refusal = written(plan.texts)
@@ -112,14 +117,6 @@ class _FixCommand:
 
     def _candidates(self, finding: Finding, context: RuleContext) -> list[Fix]:
         return [fix for fix in candidates(finding, context) if self.options.selects(finding, fix)]
-
-
-def _step(findings: Sequence[Finding], tried: Sequence[FindingTries]) -> str:
-    """Say what the search does next."""
-    if len(tried) == len(findings):
-        return "looking for edits that work together"
-    done = f"{len(tried)} of {counted(len(findings), 'finding')} done"
-    return f"trying edits for {shown_place(findings[len(tried)])} ({done})"
 
 
 def written(texts: Mapping[str, tuple[str, str]]) -> str:

@@ -9,10 +9,9 @@ from ..client.arguments import named_target, refusal
 from ..compare.baseline import Baseline, BaselineError, read_baseline, without_known, write_baseline
 from ..compare.fingerprint import fingerprinted
 from ..features.context import ServerContext
-from ..features.explanation import explained
+from ..features.explanation import asked_finding
 from ..protocol.names import ADD_TO_BASELINE
 from ..report.model import Finding, Report
-from ..runs.schedule import RunSchedule
 from ..workspace.config import baseline_path, read_config
 from ..workspace.targets import Target
 
@@ -22,7 +21,7 @@ def register(context: ServerContext) -> None:
 
     @context.server.command(ADD_TO_BASELINE)
     async def add_to_baseline(*args: Any) -> None:
-        report, finding = _argument(context.runs, args)
+        report, finding = asked_finding(ADD_TO_BASELINE, args[0] if len(args) == 1 else "", context.runs)
         root = context.targets.workspace_of(named_target(context.targets, report.target)).root
         path = baseline_path(read_config(root))
         if path is None:
@@ -41,16 +40,6 @@ def register(context: ServerContext) -> None:
             if isinstance(item, Target) and context.targets.workspace_of(item).root == root
         }
         context.runs.revise(same, lambda each: without_known(each, baseline, root))
-
-
-def _argument(runs: RunSchedule, args: tuple[Any, ...]) -> tuple[Report, Finding]:
-    try:
-        found = explained(args[0], runs) if len(args) == 1 and isinstance(args[0], str) else None
-    except ValueError:
-        found = None
-    if found is None:
-        raise refusal(f"{ADD_TO_BASELINE} takes the URI of the explanation of a finding of the last run.")
-    return found
 
 
 def _with(baseline: Baseline, report: Report, finding: Finding, root: Path) -> Baseline:

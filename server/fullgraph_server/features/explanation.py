@@ -11,6 +11,7 @@ import logging
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote, unquote, urlsplit
 
 from fullgraph_compiler.facts import RecipeTried
@@ -18,6 +19,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 
+from ..client.arguments import refusal
 from ..client.capabilities import client_command
 from ..client.documents import ClientDocuments
 from ..client.findings import newest_first
@@ -122,12 +124,26 @@ def explained(uri: str, runs: RunSchedule) -> tuple[Report, Finding] | None:
     return None
 
 
+def asked_finding(command: str, uri: Any, runs: RunSchedule) -> tuple[Report, Finding]:
+    """Return the finding that a command's argument names; raise an error if there is none."""
+    try:
+        found = explained(uri, runs) if isinstance(uri, str) else None
+    except ValueError:
+        found = None
+    if found is None:
+        raise refusal(f"{command} takes the URI of the explanation of a finding of the last run.")
+    return found
+
+
 def _key_of(uri: str) -> tuple[str, str, int]:
     """Return target, identity and row of the finding from an explanation's URI.
 
     Raises ``ValueError`` if the URI is not that of an explanation.
     """
-    target, identity, row = json.loads(unquote(urlsplit(uri).query))
+    key = json.loads(unquote(urlsplit(uri).query))
+    if not isinstance(key, list) or [*map(type, key)] != [str, str, int]:
+        raise ValueError(uri)
+    target, identity, row = key
     return target, identity, row
 
 

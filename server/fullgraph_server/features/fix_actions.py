@@ -33,7 +33,6 @@ _SHOW_TRIES = "No edit is verified: show what was tried"
 _MOST_TRIES = 4
 """The most edits without a verified one that a hover lists."""
 _UNSAFE = "unsafe"
-_CHANGES = "changes what the program does"
 _Texts: TypeAlias = Mapping[str, tuple[str, str]]
 
 
@@ -61,6 +60,7 @@ class FixActions:
         if own and _asked_for(params, types.CodeActionKind.QuickFix.value):
             for diagnostic in own:
                 yield from self._of(diagnostic, filename)
+            yield from self._trying_all(own)
             yield from self._all(filename, types.CodeActionKind.QuickFix, least=2)
         if _asked_for_all(params):
             yield from self._all(filename, FIX_ALL)
@@ -108,8 +108,9 @@ class FixActions:
         proved = self._proofs.of(target)
         tried = self._tried(proved, str(diagnostic.code), filename, diagnostic.range)
         if tried is None or proved is None or tried.waits:
-            if self._can_try(target, member(diagnostic.data, "explanation")):
-                command = types.Command(_TRY, TRY_FIXES, arguments=[target])
+            explanation = member(diagnostic.data, "explanation")
+            if self._can_try(target, explanation):
+                command = types.Command(_TRY, TRY_FIXES, arguments=[target, explanation])
                 yield types.CodeAction(
                     _TRY, types.CodeActionKind.QuickFix, diagnostics=[diagnostic], command=command
                 )
@@ -131,6 +132,20 @@ class FixActions:
         if tried.tries and tried.best() is None and show is not None:
             kind = types.CodeActionKind.QuickFix
             yield types.CodeAction(_SHOW_TRIES, kind, diagnostics=[diagnostic], command=show)
+
+    def _trying_all(self, own: Iterable[types.Diagnostic]) -> Iterator[types.CodeAction]:
+        """Yield the action that tries fixes for all findings of a target, if it has several."""
+        for target in dict.fromkeys(member(item.data, "target") for item in own):
+            report, proved = self._runs.report(target), self._proofs.of(target)
+            names = {item.span.filename for item in report.findings} if report is not None else ()
+            is_done = proved is not None and proved.plan is not None and self._is_as_proven(proved, names)
+            if report is None or is_done:
+                continue
+            total = sum(self._proofs.can_try(report, finding) for finding in report.findings)
+            if total > 1:
+                title = f"Try fixes for all {total} findings"
+                command = types.Command(title, TRY_FIXES, arguments=[target])
+                yield types.CodeAction(title, types.CodeActionKind.QuickFix, command=command)
 
     def _all(
         self, filename: str, kind: types.CodeActionKind | str, least: int = 1
@@ -270,7 +285,8 @@ def _title(item: CandidateVerdict) -> str:
     if item.fix.safety == "safe":
         return f"Fix: {item.fix.title} ({verdict_words(item.verdict, item.fix)})"
     gained = gain(item.verdict.before, item.verdict.after)
-    return f"Fix: {item.fix.title} ({_CHANGES}: {item.fix.change} {gained})"
+    changes = "moves output" if item.fix.safety == "moves-output" else "changes what the program does"
+    return f"Fix: {item.fix.title} ({changes}: {item.fix.change} {gained})"
 
 
 def _diff(texts: _Texts) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 from fullgraph_compiler.facts import CallsSeen
 
@@ -12,9 +12,11 @@ from ..report.model import Finding, Report
 from ..workspace.positions import Span
 from ..workspace.source import SourceFile
 
-Safety: TypeAlias = Literal["safe", "unsafe"]
-"""Whether a fix preserves the behavior of the program (``safe``) or changes it (``unsafe``): ruff's two
-terms."""
+Safety: TypeAlias = Literal["safe", "moves-output", "unsafe"]
+"""Whether a fix preserves the behavior of the program (``safe``), only prints or logs at another time
+(``moves-output``), or changes the behavior (``unsafe``). The first and the last are ruff's terms."""
+SAFETY: Final[tuple[Safety, ...]] = get_args(Safety)
+"""The levels of safety, the best first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ import logging
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ..analyses.suitability import unsuited
@@ -16,6 +16,7 @@ from ..runs.observers import RunObserver
 from ..runs.plan import RunPlan, RunPlanner
 from ..runs.schedule import RunSchedule
 from ..runs.slot import TargetState
+from ..text.messages import counted
 from ..workspace.targets import Target
 from .changes import fixable
 from .experiments import ExperimentState
@@ -23,7 +24,7 @@ from .model import RuleContext
 from .operators.rule import calls_wanted
 from .plans import FixPlan, shortest
 from .prover import EditProver
-from .search import Candidates, FindingTries, fix_first, try_all
+from .search import Candidates, FindingTries, fix_first, try_all, try_finding
 from .trying.advising import can_be_tried, outcomes_of, with_outcomes
 
 _log = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class CannotProveError(Exception):
 class TargetProof:
     """The candidates tried for a target, and at the end a plan of safe fixes.
 
-    ``plan`` is set once the candidates for all findings are tried.
+    ``plan`` is set once the candidates for all findings are tried together.
     """
 
     base: ExperimentState
@@ -50,7 +51,7 @@ class TargetProof:
 
 
 Progress = Callable[[str], None]
-"""A callback that shows how many findings of a target have been tried."""
+"""A callback that shows what is tried."""
 
 
 @dataclass(eq=False)
@@ -61,6 +62,8 @@ class _FixSearch:
     """
 
     is_ahead: bool
+    only: Finding | None = None
+    """The finding to try edits for; ``None`` for all findings."""
     listeners: list[Progress] = field(default_factory=list)
     task: asyncio.Task[TargetProof | None] = field(init=False)
 
@@ -109,21 +112,21 @@ class ProofStore(RunObserver):
         context = RuleContext(report, report.files)
         return bool(self._candidates(finding, context) or calls_wanted(finding, context))
 
-    async def prove(self, target: str, progress: Progress) -> TargetProof | None:
-        """Try fixes for all findings of a target; return ``None`` if cancelled.
+    async def prove(self, target: str, progress: Progress, only: Finding | None = None) -> TargetProof | None:
+        """Try fixes for all findings of a target, or for one; return ``None`` if cancelled.
 
-        For example, a new run cancels the search. If a search is already running ahead of time, wait for that
-        search, and then try the fixes whose verdict needs the whole compiler. Raises
-        :class:`CannotProveError`.
+        For example, a new run cancels the search. If a search is already running ahead of time, and all
+        findings are wanted, wait for that search, and then try the fixes whose verdict needs the whole
+        compiler. Raises :class:`CannotProveError`.
         """
         search = self._searches.get(target)
-        if search is not None and search.is_ahead:
+        if search is not None and search.is_ahead and only is None:
             search.is_ahead = False
             proved = await search.result(progress)
             if proved is None or not any(item.waits for item in proved.tried):
                 return proved
         self.stop(target)
-        return await self._begin(target, is_ahead=False).result(progress)
+        return await self._begin(target, _FixSearch(is_ahead=False, only=only)).result(progress)
 
     def stop(self, target: str | None = None) -> bool:
         """Cancel the search of a target, or of all targets; tell whether any was running.
@@ -160,7 +163,7 @@ class ProofStore(RunObserver):
                 self.stop(target)
                 self._proved.pop(target, None)
         elif search is None and state.run in ("finished", "exited", "raised") and self._is_due(target):
-            self._begin(target, is_ahead=True)
+            self._begin(target, _FixSearch(is_ahead=True))
 
     def _is_due(self, target: str) -> bool:
         report = self._runs.report(target) if self._runs else None
@@ -171,8 +174,7 @@ class ProofStore(RunObserver):
             return False
         return can_be_tried(report) or any(self.can_try(report, item) for item in report.findings)
 
-    def _begin(self, target: str, *, is_ahead: bool) -> _FixSearch:
-        search = _FixSearch(is_ahead)
+    def _begin(self, target: str, search: _FixSearch) -> _FixSearch:
         search.task = asyncio.ensure_future(self._search(target, search))
 
         def over(task: asyncio.Task[TargetProof | None]) -> None:
@@ -201,30 +203,63 @@ class ProofStore(RunObserver):
         folder = Path(tempfile.mkdtemp(prefix="fullgraph-"))
         prover = EditProver(plan, self._runs.beside, folder, is_asked=not search.is_ahead)
         try:
-            return await self._try(target, prover, search.progress)
+            return await self._try(target, prover, search)
         finally:
             await prover.close()
             shutil.rmtree(folder, ignore_errors=True)
 
-    async def _try(self, target: str, prover: EditProver, progress: Progress) -> TargetProof:
+    async def _try(self, target: str, prover: EditProver, search: _FixSearch) -> TargetProof:
         base = await prover.as_it_is()
-        proved = self._proved[target] = TargetProof(base, ())
+        proved = self._proved[target] = self._begun(target, base, search)
         nondeterminism = await prover.nondeterminism(base)
+        proved = replace(proved, nondeterminism=nondeterminism)
+        if search.only is not None:
+            tried = await self._try_one(prover, proved, search.only, search.progress)
+            proved = self._proved[target] = replace(proved, tried=(*proved.tried, tried))
+            return proved
+        await self._try_advice(target, prover, is_steady=not nondeterminism or base.report.status == "raised")
+        total = counted(len(prover.fixable(base.report)), "finding")
+        prover.show = lambda finding, fix: search.progress(
+            f"line {finding.span.row}: {fix.title} ({len(proved.tried)} of {total} done)"
+        )
+        async for tried in try_all(prover, base, self._candidates):
+            proved = self._proved[target] = replace(proved, tried=(*proved.tried, tried))
+        plan = await shortest(prover, base, fix_first(proved.tried), self._candidates, ("safe",))
+        proved = self._proved[target] = replace(proved, plan=plan)
+        return proved
+
+    def _begun(self, target: str, base: ExperimentState, search: _FixSearch) -> TargetProof:
+        """Return what is known when a search begins: for one finding, the tries of the others."""
+        known, only = self._proved.get(target), search.only
+        if only is None or known is None or not _is_of_same_text(known.base.report, base.report):
+            return TargetProof(base, ())
+        others = tuple(item for item in known.tried if not _is_same(item.finding, only))
+        return replace(known, base=base, tried=others)
+
+    async def _try_one(
+        self, prover: EditProver, proved: TargetProof, only: Finding, progress: Progress
+    ) -> FindingTries:
+        base = proved.base
+        found = next((item for item in prover.fixable(base.report) if _is_same(item, only)), None)
+        if found is None:
+            raise CannotProveError("The program no longer has this finding: run it again.")
+        prover.show = lambda finding, fix: progress(f"line {finding.span.row}: {fix.title}")
+        return await try_finding(prover, base, base, found, self._candidates, proved.tried)
+
+    async def _try_advice(self, target: str, prover: EditProver, *, is_steady: bool) -> None:
+        """Try the advice of the report that is shown, once, and add the outcomes to it."""
         shown = self._runs.report(target) if self._runs is not None else None
-        is_steady = not nondeterminism or base.report.status == "raised"
-        is_new = shown is not None and self._advised.get(target) != shown.generation
-        if self._runs is not None and shown is not None and is_new and is_steady and can_be_tried(shown):
+        if self._runs is None or shown is None or self._advised.get(target) == shown.generation:
+            return
+        if (is_steady or shown.status == "raised") and can_be_tried(shown):
             outcomes = await outcomes_of(prover, shown)
             self._advised[target] = shown.generation
             self._runs.revise([target], lambda report: with_outcomes(report, outcomes))
-        total = len(prover.fixable(base.report))
-        async for tried in try_all(prover, base, self._candidates):
-            proved = TargetProof(base, (*proved.tried, tried), nondeterminism)
-            self._proved[target] = proved
-            progress(f"{len(proved.tried)} of {total} findings")
-        plan = await shortest(prover, base, fix_first(proved.tried), self._candidates, ("safe",))
-        proved = self._proved[target] = TargetProof(base, proved.tried, nondeterminism, plan)
-        return proved
+
+
+def _is_same(one: Finding, other: Finding) -> bool:
+    """Tell whether two runs of the same text have the same finding."""
+    return (one.code, one.message, one.span) == (other.code, other.message, other.span)
 
 
 def _unsuited(plan: RunPlan) -> str:

@@ -50,6 +50,8 @@ class EditProver(Experiments):
 
     wanted: Callable[[Finding], bool] = lambda _: True
     """A predicate that selects the findings for which fixes are looked for."""
+    show: Callable[[Finding, Fix], None] = lambda _finding, _fix: None
+    """A callback that shows the user which fix of which finding is tried."""
     is_asked: bool = True
     """Whether the user waits for the verdicts. If not, the slow run with the whole compiler is left out."""
     _unsteady: str = ""
@@ -117,6 +119,7 @@ class EditProver(Experiments):
         Return the verdict, and the state of the program with the fix. Without ``whole``, the whole compiler
         does not run, and a verified fix still has to be confirmed.
         """
+        self.show(finding, fix)
         after = before
         counts = counts_of(before.report), counts_of(before.report)
         try:

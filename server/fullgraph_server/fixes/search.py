@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 
 from ..report.model import Finding
 from .experiments import ExperimentState
-from .model import Fix, RuleContext, RunCounts, Safety, Verdict
+from .model import SAFETY, Fix, RuleContext, RunCounts, Safety, Verdict
 from .operators.rule import calls_wanted, refusal
 from .prover import WAITS, EditProver
 
@@ -38,11 +38,11 @@ class FindingTries:
     """Why no custom operator can be made of the code that torch cannot trace, as a clause; empty if
     unknown."""
 
-    def best(self, safety: Sequence[Safety] = ("safe", "unsafe")) -> CandidateVerdict | None:
+    def best(self, safety: Sequence[Safety] = SAFETY) -> CandidateVerdict | None:
         """Return the first verified candidate; ``None`` if none.
 
-        A safe one is preferred, then one that prints the same, then one that changes the user's lines and no
-        setting of torch, then one that keeps the form of all values.
+        A safe one is preferred, then one that only moves output, then one that prints the same, then one that
+        changes the user's lines and no setting of torch, then one that keeps the form of all values.
         """
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=_rank, default=None)
@@ -94,16 +94,16 @@ async def try_finding(
     state: ExperimentState,
     finding: Finding,
     candidates: Candidates,
-    known: Sequence[CandidateVerdict] = (),
+    others: Iterable[FindingTries] = (),
 ) -> FindingTries:
     """Try the candidates for a finding until one is verified that no other can surpass.
 
     If no candidate is verified, the calls around the finding are observed, for candidates that need
-    observations. The slow run with the whole compiler is made only for the best candidate. ``known`` are
-    verified fixes of other findings that also remove this one: a candidate that cannot surpass them is not
-    tried.
+    observations. The slow run with the whole compiler is made only for the best candidate. If a verified fix
+    of one of the ``others`` also removes this finding, a candidate that cannot surpass it is not tried.
     """
     context = RuleContext(state.report, state.report.files)
+    known = _covering(finding, others)
     tries: list[CandidateVerdict] = []
     least = min(map(_rank, known), default=_WORST)
 
@@ -161,16 +161,16 @@ async def try_finding(
     return FindingTries(finding, tuple(tries), refused)
 
 
-_Rank: TypeAlias = tuple[bool, ...]
-_WORST: Final[_Rank] = (True, True, True, True, True)
+_Rank: TypeAlias = tuple[int, ...]
+_WORST: Final[_Rank] = (len(SAFETY),)
 """A rank after that of every fix."""
 
 
 def _rank(item: CandidateVerdict) -> _Rank:
     """Return a sort key.
 
-    Safe edits come first, then those that print the same, then those of lines, then those that keep the form
-    of all values.
+    Safe edits come first, then those that only move output, then unsafe ones; among these, those that print
+    the same, then those of lines, then those that keep the form of all values.
     """
     return *_best_rank(item.fix)[:3], bool(item.verdict.noticed)
 
@@ -178,7 +178,7 @@ def _rank(item: CandidateVerdict) -> _Rank:
 def _best_rank(fix: Fix) -> _Rank:
     """Return the rank of a fix whose runs show no difference."""
     is_setting = fix.is_setting
-    return fix.safety != "safe", fix.prints_differ and not is_setting, is_setting, False
+    return SAFETY.index(fix.safety), fix.prints_differ and not is_setting, is_setting, False
 
 
 def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:
@@ -207,9 +207,7 @@ async def try_all(
     breaks = [finding for finding in findings if finding.kind == "graph-break"]
     for group in (breaks, [finding for finding in findings if finding.kind != "graph-break"]):
         tasks = [
-            asyncio.ensure_future(
-                try_finding(prover, base, base, finding, candidates, _covering(finding, tried))
-            )
+            asyncio.ensure_future(try_finding(prover, base, base, finding, candidates, [*tried]))
             for finding in group
         ]
         try:

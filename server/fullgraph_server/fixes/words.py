@@ -5,9 +5,16 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Iterator, Mapping
+from typing import Final
 
-from .model import Fix, Verdict
+from .model import Fix, Safety, Verdict
 from .search import gain
+
+_SAFETY: Final[Mapping[Safety, str]] = {
+    "safe": "safe",
+    "moves-output": "moves output",
+    "unsafe": "unsafe: changes what the program does",
+}
 
 
 def verdict_words(verdict: Verdict, fix: Fix) -> str:
@@ -28,16 +35,20 @@ def removal_words(verdict: Verdict) -> str:
     """
     totals = (verdict.before.breaks, "break"), (verdict.before.recompiles, "recompilation")
     parts = [
-        f"the {noun}" if total == 1 else f"{'all' if gone == total else f'{gone} of'} {total} {noun}s"
+        f"the {noun}" if total == 1 else f"{_every(total) if gone == total else f'{gone} of {total}'} {noun}s"
         for gone, (total, noun) in zip(verdict.removes, totals, strict=True)
         if gone > 0
     ]
     return f"removes {' and '.join(parts)}" if parts else ""
 
 
+def _every(total: int) -> str:
+    return "both" if total == 2 else f"all {total}"
+
+
 def safety_words(fix: Fix) -> str:
     """Say whether a fix preserves the behavior of the program."""
-    return "safe" if fix.safety == "safe" else "unsafe: changes what the program does"
+    return _SAFETY[fix.safety]
 
 
 def unified_diff(texts: Mapping[str, tuple[str, str]], folder: str) -> Iterator[str]:

@@ -133,7 +133,7 @@ def test_a_terminal_shows_what_is_tried(tmp_path: Path) -> None:
                 shown += chunk
     os.close(ours)
     assert process.returncode == 0
-    assert b"trying edits for program.py:6:8 (0 of 1 finding done)" in shown
+    assert b"program.py:6:8: Choose with `torch.where` (0 of 1 finding done)" in shown
 
 
 def test_a_run_that_does_not_start_says_why(tmp_path: Path) -> None:

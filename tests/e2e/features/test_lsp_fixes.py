@@ -88,6 +88,7 @@ for size in (3, 5, 7):
 WHERE = "Fix: Choose with `torch.where` (verified: 2 breaks → 1, 3 graphs → 2, results equal)"
 REMOVE = "Fix: Remove the graph break (verified: 2 breaks → 1, 3 graphs → 2, results equal)"
 ALL = "Apply all verified fixes (2 findings)"
+TRY_ALL = "Try fixes for all 2 findings"
 FIX_ALL = "source.fixAll.fullgraph"
 
 
@@ -162,11 +163,11 @@ async def test_fixes_are_tried_when_asked_and_make_what_was_proven(editor: Edito
     await opened(editor, tmp_path / "toy.py", TOY)
     branch, asked = finding(editor, "GB0170"), finding(editor, "GB0025")
     offered = await actions(editor, branch)
-    assert [*offered] == ["Try fixes"]
+    assert [*offered] == ["Try fixes", TRY_ALL]
     assert "Fix:" not in await hover_text(editor, 6, 8)
     assert await actions(editor, only=[FIX_ALL]) == {}
 
-    command = offered["Try fixes"].command
+    command = offered[TRY_ALL].command
     assert (command.command, [*command.arguments]) == ("fullgraph.tryFixes", [str(editor.file)])
     assert await tried(editor) == 2
     (told,) = [item.message for item in editor.messages if "Verified" in item.message]
@@ -195,7 +196,7 @@ async def test_fixes_are_tried_when_asked_and_make_what_was_proven(editor: Edito
 
     # An edit makes the proofs those of another text; the text that was proven has them again.
     editor.edit(editor.uri, TOY + "# more\n")
-    assert [*await actions(editor, branch)] == ["Try fixes"]
+    assert [*await actions(editor, branch)] == ["Try fixes", TRY_ALL]
     assert "Fix:" not in await hover_text(editor, 6, 8)
     assert await actions(editor, only=[FIX_ALL]) == {}
     editor.edit(editor.uri, TOY)
@@ -214,6 +215,30 @@ async def test_fixes_are_tried_when_asked_and_make_what_was_proven(editor: Edito
     assert (await editor.command("fullgraph.run", editor.uri))["findings"] == 0
     report = await editor.ask("fullgraph/report", target=str(editor.file))
     assert [len(frame["graphs"]) for frame in report["frames"]] == [1]
+
+
+async def test_only_the_finding_that_was_asked_about_is_tried(editor: Editor, tmp_path: Path) -> None:
+    await opened(editor, tmp_path / "toy.py", TOY)
+    reports: list[Any] = []
+    editor._keep(types.PROGRESS, reports)
+    branch, broken = finding(editor, "GB0170"), finding(editor, "GB0025")
+    command = (await actions(editor, branch))["Try fixes"].command
+    assert [*command.arguments] == [str(editor.file), branch.data["explanation"]]
+    proving = editor.begin("fullgraph.tryFixes", *command.arguments)
+    assert await asyncio.wait_for(proving, 4 * WAIT_SECONDS) == 1
+    assert editor.messages[-1].message == "A fix is verified: apply it with the light bulb."
+    assert any("line 7: Choose with `torch.where`" in str(item) for item in reports)
+    assert not any("Remove the graph break" in str(item) for item in reports)
+    assert [*await actions(editor, branch)] == [WHERE, TRY_ALL]
+    assert [*await actions(editor, broken)] == ["Try fixes", TRY_ALL]
+
+    command = (await actions(editor, broken))["Try fixes"].command
+    await asyncio.wait_for(editor.begin("fullgraph.tryFixes", *command.arguments), 4 * WAIT_SECONDS)
+    assert REMOVE in await actions(editor, broken)
+    assert WHERE in await actions(editor, branch), "what was tried before is kept"
+
+    with pytest.raises(JsonRpcException, match="takes the URI of the explanation of a finding"):
+        await editor.command("fullgraph.tryFixes", str(editor.file), "fullgraph-explanation:/x.md?1")
 
 
 async def test_fixes_of_a_short_program_are_there_unasked(editor: Editor, tmp_path: Path) -> None:
@@ -321,7 +346,7 @@ async def test_proofs_end_with_nothing_left(editor: Editor, tmp_path: Path, end:
     reports: list[Any] = []
     editor._keep(types.PROGRESS, reports)
     proving = editor.begin("fullgraph.tryFixes", str(editor.file))
-    await editor.until(lambda: any("1 of 2 findings" in str(item) for item in reports))
+    await editor.until(lambda: any("(1 of 2 findings done)" in str(item) for item in reports))
     if end == "shutdown":
         await editor.shutdown_async(None)
         await asyncio.gather(proving, return_exceptions=True)

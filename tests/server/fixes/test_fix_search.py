@@ -357,6 +357,7 @@ async def test_what_removes_most_is_fixed_first() -> None:
         (RunCounts(7, 8, 0), RunCounts(2, 3, 0), "removes 5 of 7 breaks"),
         (RunCounts(1, 2, 0), RunCounts(0, 1, 0), "removes the break"),
         (RunCounts(3, 4, 1), RunCounts(0, 1, 0), "removes all 3 breaks and the recompilation"),
+        (RunCounts(2, 3, 0), RunCounts(0, 1, 0), "removes both breaks"),
         (RunCounts(0, 4, 4), RunCounts(0, 1, 1), "removes 3 of 4 recompilations"),
         (RunCounts(1, 2, 0), RunCounts(1, 2, 0), ""),
         (RunCounts(1, 2, 0), RunCounts(2, 2, 0), ""),

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...fixes.changes import counts_of
 from ...fixes.experiments import ExperimentState
-from ...fixes.model import Edit, RunCounts
+from ...fixes.model import SAFETY, Edit, RunCounts
 from ...fixes.patches import library_of, patch
 from ...fixes.plans import FixPlan
 from ...fixes.search import CandidateVerdict, FindingTries, gain, root_of
@@ -112,7 +112,13 @@ def _lines(fixed: TargetFixes) -> Iterator[str]:
 
 
 def _left(plan: FixPlan) -> str:
-    return f"{counted(len(plan.left), 'finding is', 'findings are')} left" if plan.left else "nothing is left"
+    if not plan.left:
+        return "nothing is left"
+    bests = [best.fix.safety for item in plan.left if (best := item.best()) is not None]
+    counts = {f"--{level}": bests.count(level) for level in SAFETY[1:]}
+    offers = " and ".join(f"{option} for {count}" for option, count in counts.items() if count)
+    left = f"{counted(len(plan.left), 'finding is', 'findings are')} left"
+    return f"{left} (there are verified edits: {offers})" if offers else left
 
 
 def _finding(tried: FindingTries, root: FindingTries | None, library: str) -> Iterator[Text]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...report.model import Finding
 from ...workspace.syntax import COMPOUND, called, covers, dotted, first_row, nodes_of, own_statements
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
+from ..rules.expressions import is_pure
+from ..rules.printing import is_output
 from ..rules.syntax import Function, ParsedFile, code_of
 from .dependencies import draws, operations
 from .partition import FunctionParts, divisions
@@ -68,28 +70,46 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
 
 def _fix(parts: FunctionParts, site: CompileSite, edit: Edit, part: str) -> Fix:
     name = parts.function.name
-    sentences = [_SPLIT.change.format(function=name, part=part)]
-    if parts.crossed:
-        rows = sorted({first_row(item) for item in parts.crossed})
-        lines = f"line {rows[0]}" if len(rows) == 1 else f"lines {', '.join(map(str, rows))}"
-        sentences.append(
-            f"They run in another order relative to {lines}: this matters if one of them raises an error, "
-            "draws random numbers, or changes a value that another reads."
+    outside = [item for item in (*parts.head, *parts.tail) if not isinstance(item, ast.Return)]
+    change, safety = _SPLIT.change.format(function=name, part=part), _SPLIT.safety
+    if parts.crossed and all(map(_only_prints, outside)):
+        change, safety = f"{change} {_moved_output(parts, outside)}", "moves-output"
+    elif parts.crossed:
+        change += (
+            f" They run in another order relative to {_lines(parts.crossed)}: this matters if one of them "
+            "raises an error, draws random numbers, or changes a value that another reads."
         )
-    if any(map(draws, (*parts.head, *parts.tail))):
-        sentences.append("They draw random numbers uncompiled: other numbers than compiled code may draw.")
-    sentences += filter(None, [site.reason])
-    is_safe = len(sentences) == 1
-    return Fix(
-        _SPLIT.rule,
-        _SPLIT.title.format(function=name),
-        " ".join(sentences),
-        "safe" if is_safe else "unsafe",
-        _SPLIT.source,
-        (edit, *site.edits),
-        replaces=False,
-        uncompiles=True,
+        safety = "unsafe"
+    if any(map(draws, outside)):
+        change += " They draw random numbers uncompiled: other numbers than compiled code may draw."
+        safety = "unsafe"
+    if site.reason:
+        change, safety = f"{change} {site.reason}", "unsafe"
+    title = _SPLIT.title.format(function=name)
+    edits = (edit, *site.edits)
+    return Fix(_SPLIT.rule, title, change, safety, _SPLIT.source, edits, replaces=False, uncompiles=True)
+
+
+def _only_prints(statement: ast.stmt) -> bool:
+    """Tell whether a statement only prints or logs values that it does not change, perhaps conditionally."""
+    if isinstance(statement, ast.If):
+        return is_pure(statement.test) and all(map(_only_prints, (*statement.body, *statement.orelse)))
+    call = statement.value if isinstance(statement, ast.Expr) else None
+    return (
+        is_output(statement)
+        and isinstance(call, ast.Call)
+        and all(map(is_pure, (*call.args, *call.keywords)))
     )
+
+
+def _moved_output(parts: FunctionParts, printing: Sequence[ast.stmt]) -> str:
+    when = "before or after" if parts.head and parts.tail else "before" if parts.head else "after"
+    return f"Only output moves: what {_lines(printing)} prints appears {when} {_lines(parts.crossed)}."
+
+
+def _lines(statements: Iterable[ast.stmt]) -> str:
+    rows = sorted({first_row(item) for item in statements})
+    return f"line {rows[0]}" if len(rows) == 1 else f"lines {', '.join(map(str, rows))}"
 
 
 def _statements(function: Function, finding: Finding, filename: str) -> Iterator[ast.stmt]:
