@@ -280,7 +280,9 @@ class Trial(Value):
     ``errors_differ``, the new statements may raise ``RuntimeError`` if the old statements raise another
     error. ``defines`` is code at module level that the new statements need. Gradients are compared only with
     ``gradients``; without it, no tensor has a gradient there. Printed text and warnings are compared only
-    with ``prints``.
+    with ``prints``. ``owned`` is a variable that alone holds its tensor: the new statements may assign
+    another one instead of changing this one. With ``raises_more``, the new statements may raise an error for
+    values that the program did not use.
     """
 
     number: int
@@ -293,6 +295,8 @@ class Trial(Value):
     defines: str = ""
     gradients: bool = True
     prints: bool = True
+    owned: str = ""
+    raises_more: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,8 @@ _MOST_ROUNDING: Final = 4.0
 another rounding makes in the same tensor of the unmodified program."""
 _LARGEST_ROUNDING: Final = 0.01
 """The same, as a share of the largest number of the tensor."""
+_LEAST_ROUNDING: Final = 1e-4
+"""The share of the largest number by which another rounding may change a tensor, if it changes it at all."""
 _NONE: Final[Mapping[str, float]] = MappingProxyType({})
 
 
@@ -162,7 +164,15 @@ class _ValueComparison:
                 self.unseen.append(f"calls of `{old['name']}` again: it is called with other values")
                 return
             self.repeated += 1
-            yield from self._call(f"a call of `{old['name']}` {old['again']}", old, new)
+            found = self._call(f"a call of `{old['name']}` {old['again']}", old, new)
+            if old["error"] and new["error"] and old["error"][:2] == new["error"][:2]:
+                # The program raised no error: what such a call changes before its error is a mild difference.
+                numbers = [*self.numbers]
+                first = next(found, None)
+                self.numbers = numbers
+                self.mild = f"after `{old['error'][0]}`, {first}" if first else self.mild
+            else:
+                yield from found
 
     def _call(self, title: str, old: dict[str, Any], new: dict[str, Any]) -> Iterator[_Difference]:
         if self._errors_differ and old["error"] and new["error"] and new["error"][0] == "RuntimeError":
@@ -236,7 +246,9 @@ def _is_rounding(
     found: SnapshotDifference | NumberDifference, noise: Mapping[str, float], where: str
 ) -> bool:
     """Tell whether numbers differ about as much as with another rounding."""
-    largest = min(_MOST_ROUNDING * noise.get(where, 0.0), _LARGEST_ROUNDING * found.size)
+    own = noise.get(where, 0.0)
+    least = _LEAST_ROUNDING * found.size if own else 0.0
+    largest = min(max(_MOST_ROUNDING * own, least), _LARGEST_ROUNDING * found.size)
     return 0.0 < found.gap <= largest
 
 

@@ -17,7 +17,7 @@ import itertools
 import threading
 import types
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -89,11 +89,16 @@ class TrialEnvironment:
         return made
 
 
-def shared_data(namespace: dict[str, Any], named: Iterable[str], local: Iterable[str]) -> dict[str, Any]:
+def shared_data(
+    namespace: dict[str, Any],
+    named: Iterable[str],
+    local: Iterable[str],
+    read: Collection[str] | None = None,
+) -> dict[str, Any]:
     """Return the globals that hold data.
 
-    These are the globals in ``named``, and small globals that called functions may read. Modules
-    (``torch.nn.Module``) count only if they are in ``named``.
+    These are the globals in ``named``, and small globals in ``read``, which called functions may read: by
+    default all. Modules (``torch.nn.Module``) count only if they are in ``named``.
     """
     mentioned = set(named) - set(local)
     return {
@@ -102,7 +107,7 @@ def shared_data(namespace: dict[str, Any], named: Iterable[str], local: Iterable
         if not name.startswith("__")
         and not callable(value)
         and not isinstance(value, (types.ModuleType, type))
-        and (name in mentioned or _is_small(value))
+        and (name in mentioned or ((read is None or name in read) and _is_small(value)))
     } | {
         name: namespace[name]
         for name in mentioned

@@ -48,6 +48,10 @@ _BARE = re.compile(r"(input )?`\w+`|the returned value")
 """The place of a whole variable, not of a value inside the variable."""
 
 
+_OF_NUMBERS = ("ZeroDivisionError", "OverflowError")
+"""Errors of Python's numbers, where tensors become infinite."""
+
+
 class NeedsOwnProcessError(Exception):
     """Raised if gradients cannot be taken in a forked process."""
 
@@ -183,7 +187,7 @@ class StatementRunner:
         rules = replace(self._rules, tolerances=ROUGH) if is_rough else self._rules
         if self._errors_differ and old.is_error and new.end in ("RuntimeError", old.end):
             return OutcomeDifference()
-        if old.end == "ZeroDivisionError" != new.end and not self._caught:
+        if old.end in _OF_NUMBERS and not new.is_error and not self._caught:
             return OutcomeDifference(f"{_ending(new)}, before {_ending(old)}", is_mild=True)
         if old.end != new.end:
             return OutcomeDifference(f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE)
@@ -234,7 +238,8 @@ class StatementRunner:
 
         In this order, a comparison finds memory that later values share with inputs.
         """
-        values = [(f"`{name}`", value) for name, value in environment.local.items()]
+        owned = self._statements.owned
+        values = [(f"`{name}`", value) for name, value in environment.local.items() if name != owned]
         values = [(f"input {place}", value) for place, value in values if not isinstance(value, _PLAIN)]
         values += [(f"global `{name}`", value) for name, value in shared.items()]
         values += [

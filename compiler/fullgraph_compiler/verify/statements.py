@@ -8,12 +8,12 @@ from __future__ import annotations
 import ast
 import copy
 import types
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..facts import Trial
+from .variations import constants, settled
 
 PROBE = "__fullgraph_probe__"
 """The name of the probe: a builtin, called with a trial's number before the statements of the trial."""
@@ -42,14 +42,16 @@ class TrialError(Exception):
 class TrialStatements:
     """Statements of one block of a function, and the new statements that replace them.
 
-    ``live`` are the names that are read after the statements, ``changed_later`` the names whose values may be
-    changed in place after them. ``global_names`` are the names that the function declares ``global``.
+    ``live`` are the names that are read after the statements, ``changed_later`` the names whose values may
+    be changed in place after them. ``global_names`` are the names that the function declares ``global``.
     ``class_name`` is the class around the function, needed for private names. ``ends_turn`` says that the
     statements are the last in the body of a loop, where ``continue`` has no effect. ``runs_skipped``,
-    ``errors_differ`` and ``prints`` are copied from the trial. ``chosen`` are variables to which the function
-    earlier assigned one of two constants, depending on the truth of local variables. ``constants`` are global
-    variables that the module assigns once, a literal number each: the program cannot change them.
-    ``are_kept`` says that later statements may store values where the function's result does not show them.
+    ``errors_differ``, ``prints``, ``owned`` and ``raises_more`` are copied from the trial. ``chosen`` are
+    variables to which the function earlier assigned one of two constants, depending on the truth of local
+    variables. ``constants`` are global variables that the module assigns once, a literal number each: the
+    program cannot change them. ``settled`` are attributes that only constructors assign, ``in_functions``
+    the names that functions of the module read. ``are_kept`` says that later statements may store values
+    where the function's result does not show them.
     """
 
     old: tuple[ast.stmt, ...]
@@ -65,6 +67,10 @@ class TrialStatements:
     prints: bool = True
     chosen: Mapping[str, ast.IfExp] = field(default_factory=dict)
     constants: frozenset[str] = frozenset()
+    settled: frozenset[str] = frozenset()
+    in_functions: frozenset[str] = frozenset()
+    owned: str = ""
+    raises_more: bool = False
     are_kept: bool = False
 
     @property
@@ -134,7 +140,11 @@ def find(tree: ast.Module, trial: Trial) -> TrialStatements:
         trial.errors_differ,
         trial.prints,
         dict(_chosen(outside, trial.row)),
-        frozenset(_constants(tree)),
+        frozenset(constants(tree)),
+        frozenset(settled(tree)),
+        frozenset(_read_inside(ast.walk(tree))),
+        trial.owned,
+        trial.raises_more,
         any(map(_keeps, later)),
     )
     call = ast.Expr(ast.Call(ast.Name(PROBE, ast.Load()), [ast.Constant(trial.number)], []))
@@ -147,30 +157,6 @@ def _keeps(node: ast.AST) -> bool:
     if isinstance(node, ast.Expr):
         return isinstance(node.value, ast.Call)
     return isinstance(node, (ast.Attribute, ast.Subscript)) and isinstance(node.ctx, ast.Store)
-
-
-def _constants(tree: ast.Module) -> Iterator[str]:
-    """Yield the names that a module binds once, at the top level, to literals."""
-    times = Counter(name for node in ast.walk(tree) for name in _bound_by(node))
-    literal = (ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
-    for item in tree.body:
-        value = item.value if isinstance(item, (ast.Assign, ast.AnnAssign)) else None
-        if value is not None and all(isinstance(node, literal) for node in ast.walk(value)):
-            yield from (name for node in ast.walk(item) for name in _bound_by(node) if times[name] == 1)
-
-
-def _bound_by(node: ast.AST) -> list[str]:
-    """Return the names that a node itself binds."""
-    if isinstance(node, ast.Name):
-        return [] if isinstance(node.ctx, ast.Load) else [node.id]
-    if isinstance(node, ast.arg):
-        return [node.arg]
-    if isinstance(node, ast.alias):
-        return [node.asname or node.name.partition(".")[0]]
-    if isinstance(node, (ast.Global, ast.Nonlocal)):
-        return node.names
-    name = getattr(node, "rest", None) if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
-    return [name] if isinstance(name, str) else []
 
 
 def code_of(
@@ -311,6 +297,13 @@ def _outside(function: ast.AST, excluded: list[ast.stmt]) -> Iterator[ast.AST]:
             yield from _outside(child, excluded)
 
 
+_TRUTHS = (
+    ast.Name, ast.expr_context, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.Not,
+    ast.Compare, ast.Is, ast.IsNot, ast.Constant,
+)  # fmt: skip
+"""The nodes of a test that only checks whether variables are true or ``None``."""
+
+
 def _chosen(nodes: Iterable[ast.AST], row: int) -> Iterator[tuple[str, ast.IfExp]]:
     """Yield the variables above a row to which a choice of constants is assigned.
 
@@ -323,13 +316,6 @@ def _chosen(nodes: Iterable[ast.AST], row: int) -> Iterator[tuple[str, ast.IfExp
         tested = all(isinstance(item, _TRUTHS) for item in ast.walk(value.test))
         if isinstance(target, ast.Name) and tested and all(map(_is_constant, (value.body, value.orelse))):
             yield target.id, value
-
-
-_TRUTHS = (
-    ast.Name, ast.expr_context, ast.BoolOp, ast.boolop, ast.UnaryOp, ast.Not,
-    ast.Compare, ast.Is, ast.IsNot, ast.Constant,
-)  # fmt: skip
-"""The nodes of a test that only checks whether variables are true or ``None``."""
 
 
 def _is_constant(node: ast.expr) -> bool:

@@ -55,6 +55,8 @@ _MOST_VISITS = 4
 """The most visits of one trial: enough for the first and a later iteration of a loop, in training and
 evaluation mode."""
 _MOST_CASES = 120
+_MOST_CASES_LATER = 40
+"""The most cases of a later visit: the first has tried most values."""
 _MOST_SEARCHED = 48
 _LEAST_SEARCHED = 8
 """The least number of random cases, even after all branches were taken: some differences need a rare
@@ -203,7 +205,7 @@ class _TrialSession:
     def _try(self, state: _TrialState, statements: TrialStatements, frame: FrameType) -> None:
         local = dict(frame.f_locals)
         named = {name: local[name] for name in statements.names if name in local and name != "__class__"}
-        shared = shared_data(frame.f_globals, statements.names, named)
+        shared = shared_data(frame.f_globals, statements.names, named, statements.in_functions)
         environment = TrialEnvironment(named, shared)
         called = reached(statements, environment, frame.f_globals)
         signature = _signature(slots(statements, environment, called))
@@ -223,6 +225,7 @@ class _TrialSession:
             self._request.patience,
             state.trial,
             is_caught(frame),
+            _MOST_CASES if state.found.cases < _MOST_CASES_LATER else _MOST_CASES_LATER,
         )
         _merge(state.found, self._answer(visit))
 
@@ -255,7 +258,9 @@ class _TrialVisit:
         patience: float,
         trial: Trial,
         caught: bool,
+        most_cases: int,
     ) -> None:
+        self._most_cases = most_cases
         self._caught = caught
         self._define = functools.partial(_define, trial.defines, namespace)
         self._news = [list(statements.new)]
@@ -300,7 +305,7 @@ class _TrialVisit:
         listed = cases(self._statements, given, named, self._called)
         gaps: dict[int, float] = {}
         for case in listed:
-            if self._answer.cases >= _MOST_CASES or self._is_over():
+            if self._answer.cases >= self._most_cases or self._is_over():
                 break
             valid = self._compare(case)
             if case.words == "" and valid and not gaps:
@@ -312,7 +317,8 @@ class _TrialVisit:
         # The search for branches gets extra time, since slow statements use up that of the listed cases.
         self._deadline = max(self._deadline, time.monotonic() + self._patience / 4)
         for number in range(_MOST_SEARCHED):
-            done = number >= _LEAST_SEARCHED and not untaken(self._branches, self._answer.taken)
+            enough = number >= _LEAST_SEARCHED or self._most_cases < _MOST_CASES
+            done = enough and not untaken(self._branches, self._answer.taken)
             if self._is_over() or done:
                 return
             self._compare(random_case(self._statements, given, number))
@@ -379,7 +385,8 @@ class _TrialVisit:
                 difference = self._gradients_differ(environment, case, nodes) or difference
             if difference:
                 words = f"with {case.words or 'the values of the run'}, {difference.words}"
-                is_mild = difference.is_mild or case.is_rough
+                is_mild = difference.is_mild or case.is_rough or case.is_foreign
+                is_mild = is_mild or (self._statements.raises_more and new.is_error and bool(case.words))
                 self._answer.differ(OutcomeDifference(words, difference.depends_on_use, is_mild))
         self._answer.cases += 1
         self._answer.taken |= taken

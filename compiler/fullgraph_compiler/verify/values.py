@@ -70,7 +70,8 @@ class TrialValues:
     ``words`` describe the changes, and are empty without changes. ``anew`` says that changed tensors replace
     the old tensors, because they have another layout; otherwise they are written into the old tensors'
     memory. ``is_rough`` says that results are compared roughly, because tensors have another precision.
-    ``is_optional`` says that the case is dropped if the old statements raise an error.
+    ``is_optional`` says that the case is dropped if the old statements raise an error, ``is_foreign`` that
+    only another configuration has such values.
     """
 
     words: str
@@ -79,6 +80,7 @@ class TrialValues:
     anew: bool = False
     is_rough: bool = False
     is_optional: bool = False
+    is_foreign: bool = False
 
     def applied(self, environment: TrialEnvironment, statements: TrialStatements) -> TrialEnvironment:
         """Return a copy of the run's values, with the changes applied.
@@ -192,7 +194,8 @@ def _of_slot(
     """Yield cases that replace a number or string, or replace a tensor by ``None``."""
     if not isinstance(value, torch.Tensor):
         for other in _others(value, constants, texts, statements, path):
-            yield TrialValues(f"{_name(path)} = {other!r}", {path: always(other)})
+            words, is_foreign = f"{_name(path)} = {other!r}", _is_settled(statements, path)
+            yield TrialValues(words, {path: always(other)}, is_foreign=is_foreign)
     elif _is_compared_to_none(statements, path):
         yield TrialValues(f"{_name(path)} = None", {path: always(None)})
 
@@ -371,15 +374,19 @@ def _others(
         others = [*texts, f"{value}?"]
     if _is_compared_to_none(statements, path):
         others.append(None)
-    if _is_constant(statements, path, value):
+    if _is_constant(statements, path, value) and not _is_settled(statements, path):
         others = [item for item in others if isinstance(item, (int, float)) and 0 < item < math.inf]
     return [item for item in dict.fromkeys(others) if type(item) is not type(value) or item != value]
 
 
 def _is_constant(statements: TrialStatements, path: Path, value: Any) -> bool:
-    """Return whether a value is a positive number that the module never changes."""
-    is_positive = type(value) in (int, float) and value > 0
-    return is_positive and len(path) == 1 and path[0] in statements.constants
+    """Return whether a value is a positive number that the module or object never changes."""
+    is_fixed = (len(path) == 1 and path[0] in statements.constants) or _is_settled(statements, path)
+    return is_fixed and type(value) in (int, float) and value > 0
+
+
+def _is_settled(statements: TrialStatements, path: Path) -> bool:
+    return isinstance(path[-1], str) and path[-1].removeprefix(".") in statements.settled and len(path) > 1
 
 
 def _of_sizes(statements: TrialStatements, given: dict[Path, Any]) -> Iterator[TrialValues]:

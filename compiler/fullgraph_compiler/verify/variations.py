@@ -1,8 +1,10 @@
-"""Variations: changes of single values, and changed copies of a call's arguments."""
+"""Variations: changes of single values, and changed copies of a call's arguments; what is never changed."""
 
 from __future__ import annotations
 
+import ast
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -368,3 +370,51 @@ def in_one_dimension(tensor: torch.Tensor) -> torch.Tensor:
 def several_rows(tensor: torch.Tensor) -> torch.Tensor:
     """Return three rows made from one row, each rolled by a different distance."""
     return torch.cat([tensor.roll(row, -1) for row in range(3)])
+
+
+# -- values that a program never changes -------------------------------------------------------
+
+
+def constants(tree: ast.Module) -> Iterator[str]:
+    """Yield the names that a module binds once, at the top level, to literals."""
+    times = Counter(name for node in ast.walk(tree) for name in _bound_by(node))
+    literal = (ast.Constant, ast.Tuple, ast.BinOp, ast.UnaryOp, ast.operator, ast.unaryop, ast.expr_context)
+    for item in tree.body:
+        value = item.value if isinstance(item, (ast.Assign, ast.AnnAssign)) else None
+        if value is not None and all(isinstance(node, literal) for node in ast.walk(value)):
+            yield from (name for node in ast.walk(item) for name in _bound_by(node) if times[name] == 1)
+
+
+def settled(tree: ast.Module) -> set[str]:
+    """Return the attributes that the constructors of a module's classes assign, and no other code in it."""
+    inits = [item for item in ast.walk(tree) if isinstance(item, ast.FunctionDef) and item.name == "__init__"]
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+    nested = {
+        node
+        for init in inits
+        for item in ast.walk(init)
+        if isinstance(item, functions) and item is not init
+        for node in ast.walk(item)
+    }
+    inside = {node for item in inits for node in ast.walk(item)} - nested
+    stores = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+    ]
+    others = {node.attr for node in stores if node not in inside}
+    return {node.attr for node in stores if node in inside} - others
+
+
+def _bound_by(node: ast.AST) -> list[str]:
+    """Return the names that a node itself binds."""
+    if isinstance(node, ast.Name):
+        return [] if isinstance(node.ctx, ast.Load) else [node.id]
+    if isinstance(node, ast.arg):
+        return [node.arg]
+    if isinstance(node, ast.alias):
+        return [node.asname or node.name.partition(".")[0]]
+    if isinstance(node, (ast.Global, ast.Nonlocal)):
+        return node.names
+    name = getattr(node, "rest", None) if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
+    return [name] if isinstance(name, str) else []

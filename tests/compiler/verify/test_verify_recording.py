@@ -271,6 +271,22 @@ def test_what_a_program_does_not_show_itself_is_told(edit: str, tmp_path: Path) 
     assert expected in told.again
 
 
+def test_what_a_call_changes_before_its_error_is_mild(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    text = (
+        "import torch\n\ncount = torch.zeros(3)\n\n@torch.compile(backend='eager')\ndef root(x, count):\n"
+        "    count += 1\n    if x.sum() == 0:\n        raise ValueError('nothing')\n    return x * 2\n\n"
+        "root(torch.ones(3), count)\n"
+    )
+    late = text.replace("    count += 1\n", "").replace("    return", "    count += 1\n    return")
+    for name, written in (("before", text), ("after", late)):
+        path.write_text(written)
+        observed(path, str(tmp_path / name))
+    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert (told.difference, told.again) == ("", "")
+    assert told.mild.startswith("after `ValueError`, input[1] of a call of `root` ")
+
+
 LEFT = """
 import os
 import torch

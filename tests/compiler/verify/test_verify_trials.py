@@ -477,6 +477,57 @@ f(torch.arange(9.0))
 
 
 @pytest.mark.parametrize(
+    ("more", "is_mild"),
+    [("", True), ("\n    def grow(self):\n        self.size += 1\n", False)],
+    ids=["a configuration", "a count"],
+)
+def test_an_attribute_that_only_the_constructor_sets_is_a_configuration(
+    more: str, is_mild: bool, tmp_path: Path
+) -> None:
+    text = f"""\
+import torch
+
+
+class Model:
+    def __init__(self, size):
+        self.size = size
+{more}
+    def f(self, x):
+        return x * self.size if self.size else x  # old
+
+
+Model(5).f(torch.arange(9.0))
+"""
+    found = _tried_line(tmp_path / "program.py", text, "        return x * self.size if self.size else -x\n")
+    assert (found.problem, not found.difference, bool(found.mild)) == ("", is_mild, is_mild)
+    assert "with `self.size` = 0, " in found.mild + found.difference
+
+
+@pytest.mark.parametrize(
+    ("owned", "raises_more", "expected"),
+    [
+        ("", False, "input `near`"),
+        ("near", False, "with `index` "),
+        ("near", True, ""),
+    ],
+    ids=["in place", "another tensor", "another tensor and an error"],
+)
+def test_what_an_edit_says_of_itself_is_no_difference(
+    owned: str, raises_more: bool, expected: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "program.py"
+    path.write_text(
+        "import torch\n\ndef f(x, index):\n    near = x * 2\n    near += 1.0\n"
+        "    return near.sum()\n\nf(torch.arange(4.0), torch.tensor([0, 2]))\n"
+    )
+    new = "    near = near + 1.0\n    if index.abs().sum() > 9:\n        raise RuntimeError\n"
+    trial = Trial(1, str(path), 5, 5, new, owned=owned, raises_more=raises_more)
+    (found,) = tried(TrialRequest(1, Script(str(path)), (trial,)))
+    assert (expected in found.difference) if expected else not found.difference
+    assert bool(found.mild) == (not expected)
+
+
+@pytest.mark.parametrize(
     ("rest", "depends"),
     [
         ("    return x.sum() * y.detach().sum()\n", True),
