@@ -109,7 +109,9 @@ class _FixCommand:
         show("looking for edits that work together")
         plan = await shortest(prover, base, tried, self._candidates, self.options.safety)
         package = patched_package(plan, workspace)
-        fixed = TargetFixes(target, workspace, base, nondeterminism, tried, plan, package)
+        fixed = TargetFixes(
+            target, workspace, base, nondeterminism, tried, plan, package, self.options.safety
+        )
         if not self.options.apply or not plan.texts or self.session.signalled:
             return fixed
         refusal = written(plan.texts)

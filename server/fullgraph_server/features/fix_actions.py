@@ -138,7 +138,12 @@ class FixActions:
         for target in dict.fromkeys(member(item.data, "target") for item in own):
             report, proved = self._runs.report(target), self._proofs.of(target)
             names = {item.span.filename for item in report.findings} if report is not None else ()
-            is_done = proved is not None and proved.plan is not None and self._is_as_proven(proved, names)
+            is_done = (
+                proved is not None
+                and proved.plan is not None
+                and not any(item.waits for item in proved.tried)
+                and self._is_as_proven(proved, names)
+            )
             if report is None or is_done:
                 continue
             total = sum(self._proofs.can_try(report, finding) for finding in report.findings)

@@ -231,3 +231,40 @@ def _moved(finding: Finding, drifts: Drifts) -> _Key:
 
 def _key(finding: Finding) -> _Key:
     return finding.kind, finding.code, finding.span.filename, finding.span.row
+
+
+def only_in(alone: Report, report: Report) -> str:
+    """Say what is wrong only in the run with the whole compiler; otherwise "".
+
+    ``report`` is of a run of the same text that left TorchInductor out.
+    """
+    problem = worse(report, alone, drifts_of(report, alone))
+    if not problem:
+        return ""
+    new = next(_new_errors(alone, report), "")
+    return f"{problem.removesuffix(' with this edit')}{new and f': {new}'}"
+
+
+def removes_too(base: Report, after: Report, was: Report, now: Report) -> bool:
+    """Tell whether an edit leaves fewer breaks and recompilations with the whole compiler, too.
+
+    ``base`` and ``after`` are of runs without TorchInductor, ``was`` and ``now`` of runs with it.
+    """
+    one, other, first, last = map(counts_of, (base, after, was, now))
+    return (other.breaks >= one.breaks or last.breaks < first.breaks) and (
+        other.recompiles >= one.recompiles or last.recompiles < first.recompiles
+    )
+
+
+def fails_only_in(alone: Report, report: Report) -> bool:
+    """Tell whether the program, or a compilation, fails only in the run with the whole compiler.
+
+    Otherwise the compiler at most compiles more often: it makes some sizes constants.
+    """
+    return report.status != alone.status or any(_new_errors(alone, report))
+
+
+def _new_errors(alone: Report, report: Report) -> Iterator[str]:
+    known = {(item.kind, item.message) for item in report.findings}
+    errors = (item for item in alone.findings if item.severity == "error")
+    return (item.message for item in errors if (item.kind, item.message) not in known)

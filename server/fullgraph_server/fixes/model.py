@@ -78,6 +78,13 @@ class Fix:
     uncompiles: bool = False
     """Whether some of the edited statements no longer run in graphs: most of them must."""
     operator: OperatorDefinition | None = None
+    owned: str = ""
+    """A variable that alone holds its tensor: the edited statements assign it instead of changing the
+    tensor."""
+    raises_more: bool = False
+    """Whether the edited statements raise an error for some values, as ``change`` says."""
+    gone: str = ""
+    """A variable of the module that the edit removes, as ``change`` says."""
 
     @property
     def is_setting(self) -> bool:

@@ -234,7 +234,7 @@ class ProofStore(RunObserver):
         if only is None or known is None or not _is_of_same_text(known.base.report, base.report):
             return TargetProof(base, ())
         others = tuple(item for item in known.tried if not _is_same(item.finding, only))
-        return replace(known, base=base, tried=others)
+        return replace(known, base=base, tried=others, plan=None)
 
     async def _try_one(
         self, prover: EditProver, proved: TargetProof, only: Finding, progress: Progress

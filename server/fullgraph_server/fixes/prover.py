@@ -13,6 +13,7 @@ from typing import Final
 
 from fullgraph_compiler.facts import (
     Examples,
+    LeftBehind,
     PytestNode,
     ResultsCompared,
     SizeTried,
@@ -25,7 +26,19 @@ from ..text.messages import counted
 from ..workspace.ranges import node_span
 from ..workspace.source import SourceFile
 from ..workspace.syntax import nodes_of
-from .changes import counts_of, drifts_of, fixable, gone, gone_along, revealed, uncompiled, worse
+from .changes import (
+    counts_of,
+    drifts_of,
+    fails_only_in,
+    fixable,
+    gone,
+    gone_along,
+    only_in,
+    removes_too,
+    revealed,
+    uncompiled,
+    worse,
+)
 from .editing import ReplacedBlock, edited_texts, is_across, replaced
 from .experiments import CannotTryError, Experiments, ExperimentState, RunMode
 from .model import Edit, Fix, Verdict
@@ -37,7 +50,7 @@ _Parts = Callable[[SourceFile, Sequence[Edit]], list[ReplacedBlock]]
 
 _AT_ITS_END: Final = ("finished", "exited", "raised")
 _DRAWS: Final = "which draws random numbers or rounds differently"
-_ROUNDS: Final = "which changes results about as much without the edit"
+_ROUNDS: Final = "which rounds differently, about as much as without the edit"
 WAITS: Final = "the run with the whole compiler waits until you ask for fixes"
 _GRAPHS: Final = RunMode()
 _ALONE: Final = RunMode("alone")
@@ -62,6 +75,8 @@ class EditProver(Experiments):
     """Whether the results of calls that are repeated with other values differ from run to run."""
     _varying: set[str] = field(default_factory=set)
     """The variables, settings and files whose state at the program's end differs from run to run."""
+    _gone: set[str] = field(default_factory=set)
+    """The variables of modules that an edit removes, by its own words."""
     _varying_numbers: frozenset[str] = frozenset()
     """The places of Python numbers in results that differ from run to run, such as measured times."""
 
@@ -120,6 +135,7 @@ class EditProver(Experiments):
         does not run, and a verified fix still has to be confirmed.
         """
         self.show(finding, fix)
+        self._gone.update(filter(None, [fix.gone]))
         after = before
         counts = counts_of(before.report), counts_of(before.report)
         try:
@@ -225,32 +241,43 @@ class EditProver(Experiments):
             return "", ""
         compiler = " and ".join(after.left_out)
         now = await self._run_alone(after, _ALONE)
-        if problem := _only_alone(after, now):
-            fault = _only_alone(base, await self._run_alone(base, _ALONE))
-            return _not_run(compiler, fault) if fault else f"with {compiler} {problem}", ""
+        problem = only_in(now.report, after.report)
+        if problem:
+            was = await self._run_alone(base, _ALONE)
+            fault = only_in(was.report, base.report)
+            if not fault:
+                return f"with {compiler} {problem}", ""
+            if fails_only_in(was.report, base.report) or fails_only_in(now.report, after.report):
+                return _not_run(compiler, fault), ""
+            if more := _worse(was, now):
+                return f"with {compiler} {more}", ""
+            if not removes_too(base.report, after.report, was.report, now.report):
+                return f"with {compiler} as much is left as without the edit", ""
         difference = await self._differs(base, now, fix)
         if not difference:
             return "", f"one run with {compiler}"
-        fault, excuse = await self._excused(base, after, fix)
+        fault, excuse = await self._excused(base, after, now, fix)
         if fault:
             return _not_run(compiler, fault), ""
         return ("", f"one run with {compiler}, {excuse}") if excuse else (f"with {compiler} {difference}", "")
 
-    async def _excused(self, base: ExperimentState, after: ExperimentState, fix: Fix) -> tuple[str, str]:
+    async def _excused(
+        self, base: ExperimentState, after: ExperimentState, now: ExperimentState, fix: Fix
+    ) -> tuple[str, str]:
         """Say what fails in the unmodified program, and why results with the whole compiler may differ.
 
         The runs are repeated with the random numbers and the rounding of uncompiled code, because
         TorchInductor draws and rounds differently for different graphs. Then the edit may change numbers
-        about as much as TorchInductor changes them without the edit: training amplifies rounding.
+        about as much as TorchInductor changes them without the edit: training amplifies rounding. ``now`` is
+        the run of ``after`` with the whole compiler.
         """
         exact = await self._run_alone(after, _EXACTLY)
-        is_sound = not _only_alone(after, exact)
+        is_sound = not _worse(now, exact)
         if is_sound and not await self._differs(base, exact, fix):
             return "", _DRAWS
         was = await self._run_alone(base, _EXACTLY)
-        fault = _only_alone(base, was)
-        if fault or not is_sound:
-            return fault, ""
+        if fails_only_in(was.report, base.report) or not is_sound:
+            return only_in(was.report, base.report), ""
         if not await self._differs(was, exact, fix):
             return "", _DRAWS
         return "", "" if await self._differs(base, exact, fix, was) else _ROUNDS
@@ -285,9 +312,17 @@ class EditProver(Experiments):
         numbers = [item for item in compared.numbers if item.place not in self._varying_numbers]
         number = f"{numbers[0].place}: {numbers[0].words}" if numbers else ""
         difference = compared.difference or number or ("" if self._again_varies else compared.again)
-        left = [item for item in compared.left if not item.of_form and item.place not in self._varying]
+        left = [
+            item
+            for item in compared.left
+            if not item.of_form and item.place not in self._varying and not self._is_gone(item)
+        ]
         ending = f"at its end, {left[0].place}: {left[0].words}" if left else ""
         return (difference and f"results differ: {difference}") or ending
+
+    def _is_gone(self, item: LeftBehind) -> bool:
+        """Tell whether a variable of a module is missing because an edit says that it removes it."""
+        return item.words == "missing" and any(item.place.startswith(f"`{name}` of ") for name in self._gone)
 
     def _noticed(self, compared: ResultsCompared) -> str:
         """Say what differs though all numbers are equal; return "" if nothing does."""
@@ -419,6 +454,8 @@ def _trials_of(state: ExperimentState, fix: Fix, parts: _Parts) -> list[Trial]:
                 defines,
                 gradients=not in_place,
                 prints=not fix.prints_differ,
+                owned=fix.owned,
+                raises_more=fix.raises_more,
             )
             trials.append(trial)
     return trials
@@ -479,14 +516,3 @@ def _not_run(compiler: str, fault: str) -> str:
 
 def _worse(before: ExperimentState, after: ExperimentState) -> str:
     return worse(before.report, after.report, drifts_of(before.report, after.report))
-
-
-def _only_alone(state: ExperimentState, alone: ExperimentState) -> str:
-    """Say what is wrong only in the run with the whole compiler; otherwise ""."""
-    problem = _worse(state, alone)
-    if not problem:
-        return ""
-    known = {(item.kind, item.message) for item in state.report.findings}
-    errors = (item for item in alone.report.findings if item.severity == "error")
-    new = next((item.message for item in errors if (item.kind, item.message) not in known), "")
-    return f"{problem.removesuffix(' with this edit')}{new and f': {new}'}"

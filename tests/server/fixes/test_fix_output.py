@@ -41,7 +41,32 @@ def split_of(statement: str) -> Fix:
 def test_a_statement_that_only_prints_only_moves_output(statement: str, row: int) -> None:
     fix = split_of(statement)
     assert fix.safety == "moves-output"
-    assert fix.change.endswith(f" Only output moves: what line 11 prints appears after line {row}.")
+    told = f" Only output moves: line 11 prints after line {row}, or not at all if an error is raised there."
+    assert fix.change.endswith(told)
+
+
+@pytest.mark.parametrize(
+    ("printed", "last", "safety"),
+    [
+        ("x.shape, 1", "return self.head(y)", "moves-output"),
+        ("y.sum().item()", "return self.head(y)", "moves-output"),
+        ("self.scale", "return self.head(y)", "unsafe"),
+        ("y", "z = y.view(-1)\n        z.mul_(2)\n        return y.sin() + z", "unsafe"),
+        ("y", "return torch.sin(y) * 2", "moves-output"),
+        ("y", "return torch.relu(y, inplace=True)", "unsafe"),
+        ("y", "return self.act(y)", "unsafe"),
+    ],
+)
+def test_what_may_print_something_else_later_is_unsafe(printed: str, last: str, safety: Safety) -> None:
+    lines = [
+        "    def forward(self, x):",
+        "y = torch.relu(x).exp().sum(0) + 1",
+        f"print({printed})",
+        f"{last}\n",
+    ]
+    text = f"{HEAD}class Net:\n    @torch.compile\n" + "\n        ".join(lines)
+    _, found = fixes(text, f"print({printed})", "GB0059")
+    assert next(item for item in found if item.rule == "split-function").safety == safety
 
 
 @pytest.mark.parametrize(

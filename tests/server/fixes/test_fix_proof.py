@@ -20,6 +20,7 @@ from fullgraph_compiler.facts import (
     StatementsTried,
     TargetProblem,
 )
+from fullgraph_server.fixes.changes import removes_too
 from fullgraph_server.fixes.editing import replaced
 from fullgraph_server.fixes.experiments import ExperimentState
 from fullgraph_server.fixes.model import Fix, RunCounts, Verdict
@@ -152,7 +153,7 @@ async def test_what_fullgraph_fails_at_twice_is_not_tried_rather_than_refused(tm
         (["timeout", "finished"], [""], "with TorchInductor the program takes too long", ""),
         (["finished"] * 2, ["x", ""], "", "which draws random numbers or rounds differently"),
         (["finished"] * 3, ["x", "x", ""], "", "which draws random numbers or rounds differently"),
-        (["finished"] * 3, ["x", "x", "x", ""], "", "which changes results about as much without the edit"),
+        (["finished"] * 3, ["x", "x", "x", ""], "", "which rounds differently, about as much as without"),
         (["finished"] * 3, ["x"], "with TorchInductor results differ: x", ""),
     ],
     ids=[
@@ -186,6 +187,46 @@ async def test_an_edit_is_verified_only_with_a_run_of_the_whole_compiler(
     assert seen in basis
     assert all(item.depth == "alone" for item in asked if isinstance(item, RunRequest))
     assert len([item for item in asked if isinstance(item, RunRequest)]) == len(alone)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [(6, 6, ""), (6, 4, ""), (0, 6, "with TorchInductor"), (4, 6, "with TorchInductor 6 recompilations")],
+    ids=["as often", "less often", "only with the edit", "more often"],
+)
+async def test_what_torchinductor_compiles_again_without_the_edit_refuses_no_edit(
+    before: int, after: int, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    again = Finding("recompile", "recompile", "information", "again", Span("f", 1, 1, 1, 2), count=1)
+
+    async def alone(_: EditProver, state: ExperimentState, __: Any) -> ExperimentState:
+        count = before if state.texts == {"f": "a"} else after
+        findings = (replace(again, count=count),) if count else ()
+        return replace(state, report=replace(state.report, findings=findings))
+
+    compared: list[Fact] = [SAME, RunFinished("finished", 0.0)]
+    prover, _ = _prover(tmp_path, {CompareRequest: [compared]})
+    monkeypatch.setattr(EditProver, "_run_alone", alone)
+    report = Report("", 1, status="finished")
+    was, now = (
+        ExperimentState({"f": text}, report, "", tmp_path / text, left_out=("TorchInductor",))
+        for text in "ab"
+    )
+    found, basis = await prover._alone(was, now, EDIT)
+    assert reason in found
+    assert bool(found) == bool(reason)
+    assert basis == ("" if reason else "one run with TorchInductor")
+
+
+def test_what_is_gone_is_gone_with_the_whole_compiler_too() -> None:
+    again = Finding("recompile", "recompile", "information", "again", Span("f", 1, 1, 1, 2), count=1)
+    none, one, two = (
+        Report("", 1, status="finished", findings=(replace(again, count=count),) if count else ())
+        for count in range(3)
+    )
+    assert removes_too(one, none, two, one)
+    assert not removes_too(one, none, one, one)
+    assert removes_too(none, none, one, one)
 
 
 async def test_a_program_that_asks_for_no_torchinductor_was_run_as_it_is(tmp_path: Path) -> None:

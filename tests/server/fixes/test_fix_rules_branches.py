@@ -237,6 +237,8 @@ WRITTEN = [
     ("x[m] *= -a", "x.copy_(torch.where(m, x * -a, x))"),
     ("x[m] += a + 1", "x.copy_(torch.where(m, x + (a + 1), x))"),
     ("x[m] = a[m]", "x.copy_(torch.where(m, a, x))"),
+    ("x[:, 0][m] = a[m] if b else 0.0", "x[:, 0] = torch.where(m, a if b else 0.0, x[:, 0])"),
+    ("x[0][m] = a[m]", "x[0].copy_(torch.where(m, a, x[0]))"),
 ]
 
 
@@ -245,6 +247,120 @@ def test_a_write_through_a_mask_chooses_elements(before: str, after: str) -> Non
     text = HEAD + f"def f(x, a, m):\n    {before}\n    return x\n"
     got = results(text, "a[m]" if "a[m]" in before else "x[m]", "GB0036")
     assert f"    {after}\n" in got["masked-fill"]
+
+
+@pytest.mark.parametrize(
+    ("before", "is_own"),
+    [
+        ("near = torch.full_like(x, 9.0)", True),
+        ("near = x * 2", True),
+        ("near = x * 2\n    near += 1", True),
+        ("near = x", False),
+        ("near = x.view(-1)", False),
+        ("near = x * 2\n    kept.append(near)", False),
+        ("near = x * 2\n    other = near", False),
+        ("near = x * 2\n    pair = [near, x]", False),
+        ("near = x * 2\n    flat = near.view(-1)", False),
+        ("near = x * 2\n    old = near if kept else x", False),
+        ("near = x * 2\n    kept.remember(last=near)", False),
+        ("near = x * 2\n    kept.max(near)", False),
+        ("near: torch.Tensor = a", False),
+        ("near = x * 2\n    first = near[0]", False),
+        ("near = x * 2\n    top = near.max(-1)", True),
+        ("near = other = x * 2", False),
+        ("near, other = x.chunk(2)", False),
+        ("near = kept.norm(x)", False),
+        ("near = min(kept, key=len)", False),
+        ("global near\n    near = x * 2", False),
+        ("near = x * 2\n    late = lambda: near", False),
+    ],
+)
+def test_only_a_variable_that_alone_holds_a_new_tensor_is_assigned(before: str, is_own: bool) -> None:
+    text = HEAD + f"def f(x, a, m, kept):\n    {before}\n    near[m] = a[m]\n    return near.sum()\n"
+    new = results(text, "a[m]", "GB0036")["masked-fill"]
+    assert ("    near = torch.where(m, a, near)\n" in new) is is_own
+    assert ("    near.copy_(torch.where(m, a, near))\n" in new) is not is_own
+
+
+def test_a_number_that_only_one_arm_needs_stays_a_tensor_and_a_count_is_printed_as_a_number() -> None:
+    text = HEAD + body(
+        """
+        def f(norms, limit):
+            clipped = 0
+            total = 0.0
+            for norm in norms:
+                if norm > limit:
+                    scale = limit / norm.item()
+                    clipped += 1
+                    total += norm
+                else:
+                    scale = 1.0
+                print(scale)
+            print(f"clipped {clipped} of {len(norms)}, {total:.2f}", clipped)
+        """
+    )
+    lines = [
+        "        taken = norm > limit",
+        "        scale = torch.where(taken, limit / norm, 1.0)",
+        "        clipped = torch.where(taken, clipped + 1, clipped)",
+        "        total = torch.where(taken, total + norm, total)",
+        "        print(scale)",
+        '    print(f"clipped {int(clipped)} of {len(norms)}, {total:.2f}", int(clipped))',
+    ]
+    found = _all(text, "norm > limit", "GB0170", "where")
+    assert found[0].endswith("\n".join(lines) + "\n")
+    assert "torch.where(taken, limit / norm.detach(), 1.0)" in found[1]
+    assert not any(".item()" in item for item in found)
+
+
+@pytest.mark.parametrize(
+    ("step", "rest", "printed"),
+    [
+        ("total += 2", "print(total)", "print(int(total))"),
+        ("total += x.mean()", "print(total)", "print(total)"),
+        ("total += 2", 'print(f"{total=}")', 'print(f"{total=}")'),
+        ("total += 2", 'total = f"{total} hits"; print(total)', 'total = f"{total} hits"; print(total)'),
+        ("total += 2", "show = lambda total: print(total)", "show = lambda total: print(total)"),
+    ],
+)
+def test_only_what_stays_a_number_is_printed_as_one(step: str, rest: str, printed: str) -> None:
+    lines = ["def f(x):", "total = 0", f"if x.sum() > 0:\n        {step}", rest, "return total\n"]
+    text = HEAD + "\n    ".join(lines)
+    assert f"    {printed}\n" in results(text, "x.sum() > 0", "GB0170")["where"]
+
+
+def test_what_is_counted_in_a_tensor_is_printed_as_a_number() -> None:
+    text = HEAD + body(
+        """
+        class Model:
+            def step(self, x):
+                self.seen += int(x.sum())
+                low = x.min().item()
+                print("low", low, f"{low}", f"{low:.2f}", low + 1)
+
+        model = Model()
+        print("seen", model.seen, f"{model.seen}", model.seen / 2)
+        """
+    )
+    (found,) = _all(text, "int(x.sum())", "GB0124", "stay-tensor")
+    assert "        self.seen += x.sum().long()\n" in found
+    assert 'print("seen", int(model.seen), f"{int(model.seen)}", model.seen / 2)\n' in found
+    found = _all(text, "x.min().item()", "GB0124", "stay-tensor")[0]
+    assert 'print("low", float(low), f"{float(low)}", f"{low:.2f}", low + 1)\n' in found
+
+
+def test_a_function_of_math_is_computed_on_the_tensor() -> None:
+    text = (
+        HEAD
+        + "def f(x, log):\n    log.append(math.exp(x.mean().item()))\n    return math.floor(x.sum().item())\n"
+    )
+    found = _all(text, "x.mean().item()", "GB0124", "stay-tensor")
+    assert [item.splitlines()[3].strip() for item in found] == [
+        "log.append(x.mean().exp())",
+        "log.append(x.mean().detach().exp())",
+    ]
+    found = _all(text, "x.sum().item()", "GB0124", "stay-tensor")
+    assert found[0].splitlines()[4].strip() == "return math.floor(x.sum())"
 
 
 def test_a_number_that_stays_a_tensor_has_no_gradient() -> None:

@@ -157,6 +157,164 @@ def test_a_clock_and_a_check_run_before_the_part() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("fast = torch.compile(step)\nfor x in (1, 2):\n    fast(x)", "for x in (1, 2):\n    step(x)"),
+        ("fast = torch.compile(step)\nexport = [fast, fast(1)]", "export = [step, step(1)]"),
+        (
+            "def main(other):\n    fast = torch.compile(step)\n    return lambda x: fast(x)",
+            "def main(other):\n    return lambda x: step(x)",
+        ),
+        # The variable may be another object later, or is there for other files.
+        (
+            "fast = torch.compile(step)\nfast(1)\nfast = None",
+            "fast = step\nfast(1)\nfast = None",
+        ),
+        ("fast = torch.compile(step)", "fast = step"),
+        (
+            "def main():\n    global fast\n    fast = torch.compile(step)\n    fast(1)",
+            "def main():\n    global fast\n    fast = step\n    fast(1)",
+        ),
+    ],
+)
+def test_the_variable_of_a_compiled_function_leaves_with_the_compilation(after: str, expected: str) -> None:
+    text = "def step(x):\n    y = torch.tanh(x) / x.norm()\n    print(y)\n    return y\n\n"
+    found = split(text + after + "\n")
+    assert found is not None
+    assert found[0].endswith(f"    return y\n\n{expected}\n")
+
+
+def test_what_an_optimizer_changes_is_not_read_before_it() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(net, target, opt, x, every):
+            loss = (net(x) - target(x)).pow(2).mean()
+            opt.zero_grad()  # break
+            loss.backward()  # break
+            opt.step()  # break
+            scale = x.detach().abs() + 1
+            for p, q in zip(net.parameters(), target.parameters()):
+                q.data.lerp_(p.data, 0.1)
+            return loss, scale
+        """
+    )
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        @torch.compile
+        def compiled_step(net, target, x):
+            loss = (net(x) - target(x)).pow(2).mean()
+            scale = x.detach().abs() + 1
+            return loss, scale
+
+
+        def step(net, target, opt, x, every):
+            opt.zero_grad()  # break
+            loss, scale = compiled_step(net, target, x)
+            loss.backward()  # break
+            opt.step()  # break
+            for p, q in zip(net.parameters(), target.parameters()):
+                q.data.lerp_(p.data, 0.1)
+            return loss, scale
+        """
+    )
+
+
+def test_what_a_function_returns_beside_a_moved_value_is_computed_in_the_part() -> None:
+    found = split(
+        """
+        @torch.compile
+        def step(rewards, values):
+            gains = torch.zeros_like(rewards) + values
+            print("gains", gains.mean())
+            return gains, gains + values[:-1], rewards.mean() * 2
+        """
+    )
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        @torch.compile
+        def compiled_step(rewards, values):
+            gains = torch.zeros_like(rewards) + values
+            result = gains + values[:-1]
+            result_2 = rewards.mean() * 2
+            return gains, result, result_2
+
+
+        def step(rewards, values):
+            gains, result, result_2 = compiled_step(rewards, values)
+            print("gains", gains.mean())
+            return gains, result, result_2
+        """
+    )
+
+
+@pytest.mark.parametrize(
+    ("between", "returned"),
+    [
+        ('print("max", y.max().item())\n            if frozen:\n                return y, None', "y, bn(y)"),
+        ('print("half way")', "queue.pop(), y * len(queue)"),
+        ("print(names.pop())", "y * len(names), y"),
+        ('print("took", time.perf_counter() - y.size(0))', "y.size(0), head(y)"),
+        ("flat = y.view(-1)\n            if n.item() > 3:\n                flat[0] = 0.0", "y * 2, n"),
+        ('print("half way")', "y.mean().item(), y * 2"),
+    ],
+    ids=["early exit", "sibling", "printing changes", "impure", "view", "conversion"],
+)
+def test_a_returned_value_that_others_may_change_stays_where_it_is(between: str, returned: str) -> None:
+    found = split(
+        f"""
+        @torch.compile
+        def step(x, n, frozen, bn, queue, names, head):
+            y = (x.sin() + 1).exp().tanh() * 2
+            {between}
+            return {returned}
+        """
+    )
+    part = found[0].partition("def step(")[0] if found is not None else ""
+    assert "result = " not in part
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "import functools\nfast = functools.partial(torch.compile(step), x=1)\nfast()",
+        "fast = torch.no_grad()(torch.compile(step))\nfast(1)",
+        "fast = torch.compile(step)\ndef compare(step, x):\n    return fast(x) - step(x)",
+        "fast = torch.compile(step)\ndef bench(fast, x):\n    return fast(x)",
+        "fast = torch.compile(step)\ndef later(x):\n    step = 3\n    return fast(x)",
+        "fast = torch.compile(step)\nrun = lambda step: fast(step)",
+        "fast = torch.compile(step)\nall_ = [fast(step) for step in (1, 2)]",
+        "fast = torch.compile(step)\ndef swap():\n    global step\n    step = 3\nfast(1)",
+    ],
+)
+def test_a_variable_that_is_not_certainly_the_compiled_function_stays(after: str) -> None:
+    text = "def step(x):\n    y = torch.tanh(x) / x.norm()\n    print(y)\n    return y\n\n"
+    found = split(text + after + "\n")
+    assert found is None or "is gone" not in found[1].change
+    assert found is None or "fast = " in found[0]
+
+
+@pytest.mark.parametrize(
+    "returned", ["loss, net(x) * 2", "loss, number * 2 + loss", "loss, torch.rand(2) * x"]
+)
+def test_what_a_moved_statement_may_change_is_returned_after_it(returned: str) -> None:
+    found = split(
+        f"""
+        @torch.compile
+        def step(net, opt, x):
+            loss = net(x).pow(2).mean().tanh().exp()
+            number = loss.item()
+            opt.step()  # break
+            return {returned}
+        """
+    )
+    assert found is not None
+    assert found[0].endswith(f"    opt.step()  # break\n    return {returned}\n")
+
+
 def test_a_loop_of_which_half_would_run_uncompiled_stays() -> None:
     found = split(
         """

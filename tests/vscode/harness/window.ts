@@ -287,6 +287,7 @@ export class Window {
       await this.page.keyboard.press("Control+.");
       await this.page
         .locator(".action-widget .monaco-list-row", { hasText: title })
+        .first()
         .click({ timeout });
     });
   }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TextIO, TypeAlias
 
@@ -11,7 +11,7 @@ from rich.text import Text
 
 from ...fixes.changes import counts_of
 from ...fixes.experiments import ExperimentState
-from ...fixes.model import SAFETY, Edit, RunCounts
+from ...fixes.model import SAFETY, Edit, RunCounts, Safety
 from ...fixes.patches import library_of, patch
 from ...fixes.plans import FixPlan
 from ...fixes.search import CandidateVerdict, FindingTries, gain, root_of
@@ -41,6 +41,8 @@ class TargetFixes:
     plan: FixPlan
     package: InstalledPackage | None = None
     """The installed package that the edits change; ``None`` if they change the user's own files."""
+    safety: Sequence[Safety] = SAFETY[:1]
+    """The levels of safety that the plan may have."""
     applied: bool = False
     refusal: str = ""
     """Why nothing was written despite ``--apply``; else empty."""
@@ -96,12 +98,12 @@ def summary(fixed: TargetFixes) -> str:
         return "nothing to fix: no graph breaks, no recompilations"
     if not plan.steps:
         none = "no edit is known" if not any(item.tries for item in fixed.tried) else "no edit is verified"
-        return f"{none} that keeps what the program does: {_left(plan)}"
+        return f"{none} that keeps what the program does: {_left(fixed)}"
     edits = counted(len({step.fix for _, step in plan.steps}), "edit")
     gained = gain(counts_of(report), counts_of(plan.last.report))
     offer = "--format diff writes a patch" if fixed.package else "write with --apply"
     ending = "written" if fixed.applied else fixed.refusal or offer
-    return f"{edits} together: {gained} - {_left(plan)} - {ending}"
+    return f"{edits} together: {gained} - {_left(fixed)} - {ending}"
 
 
 def _lines(fixed: TargetFixes) -> Iterator[str]:
@@ -111,11 +113,12 @@ def _lines(fixed: TargetFixes) -> Iterator[str]:
     return patch(fixed.plan, fixed.package, fixed.target.label, report.torch)
 
 
-def _left(plan: FixPlan) -> str:
+def _left(fixed: TargetFixes) -> str:
+    plan = fixed.plan
     if not plan.left:
         return "nothing is left"
     bests = [best.fix.safety for item in plan.left if (best := item.best()) is not None]
-    counts = {f"--{level}": bests.count(level) for level in SAFETY[1:]}
+    counts = {f"--{level}": bests.count(level) for level in SAFETY if level not in fixed.safety}
     offers = " and ".join(f"{option} for {count}" for option, count in counts.items() if count)
     left = f"{counted(len(plan.left), 'finding is', 'findings are')} left"
     return f"{left} (there are verified edits: {offers})" if offers else left

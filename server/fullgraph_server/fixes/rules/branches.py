@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 
 from ...workspace.syntax import called, dotted, free, last_row, names, nodes_of
 from ..model import Edit, Fix
-from .arms import BranchArm, chosen, is_no_tensor, predicated, read_arm
+from .arms import BranchArm, BranchChoice, chosen, is_no_tensor, predicated, read_arm
 from .expressions import WIDTH, beside, condition, is_pure, may_run_always, may_run_twice, plain, wrapped
 from .offering import INDEX, node_rule, quoted
-from .printing import is_output
+from .printing import as_numbers, is_output
 from .syntax import ParsedFile, bracketed
 
 _WHERE = Fix(
@@ -308,10 +308,12 @@ def _choice(
     pure = all(map(is_pure, values))
     base = _noticed(_WHERE if pure else _WHERE_OF_LAYERS, change.changes, _broadcast(owner))
     for way in change.ways() if pure else [change]:
-        lines = way.lines(test.text, _by_where)
-        for written in (lines, _without_zero(owner.test, lines)):
-            if written:
-                yield replace(base, edits=_replaced(code, owner, last, test.guards, written))
+        every = way.lines(test.text, _by_where)
+        for lines in _without_items(every):
+            for written in (lines, _without_zero(owner.test, lines)):
+                if written:
+                    edits = _replaced(code, owner, last, test.guards, written)
+                    yield replace(base, edits=(*edits, *_printed(code, last, change)))
     if change.is_inline:
         lines = change.lines(test.text, _by_cond)
         yield replace(_COND, edits=_replaced(code, owner, last, test.guards, lines))
@@ -332,6 +334,45 @@ def _without_zero(test: ast.expr, lines: Sequence[str]) -> list[str]:
         safe = f"torch.where({ast.unparse(inner)}, {name}, 1)"
     written = [pattern.sub(f"/ {safe}", line) for line in lines]
     return written if name and written != list(lines) else []
+
+
+def _without_items(lines: Sequence[str]) -> Iterator[list[str]]:
+    """Yield lines in which the numbers of tensors stay tensors, with and without gradient."""
+    if not any(".item()" in line for line in lines):
+        yield list(lines)
+        return
+    for kept in ("", ".detach()"):
+        yield [line.replace(".item()", kept) for line in lines]
+
+
+def _printed(code: ParsedFile, last: ast.stmt, change: BranchChoice) -> Iterator[Edit]:
+    """Yield edits of later output, which prints as numbers what the arms count."""
+    function = code.function(last)
+    for target in change.carried if function is not None else ():
+        named = [item for item in nodes_of(ast.Name, function) if item.id == target]
+        later = [item for item in named if item.lineno > last_row(last)]
+        kind = _kind_of_number(function, change, target)
+        if kind and all(isinstance(item.ctx, ast.Load) for item in later):
+            yield from as_numbers(code, [item for item in later if code.function(item) is function], kind)
+
+
+def _kind_of_number(function: ast.AST | None, change: BranchChoice, target: str) -> str:
+    """Return ``int`` or ``float`` for a variable that begins as such a constant and is counted; else "".
+
+    An ``int`` stays one only if constants are added.
+    """
+    steps = [step for arm in change.arms for step in arm.steps if step.target == target]
+    first = [
+        item.value.value
+        for item in nodes_of(ast.Assign, function)
+        if [dotted(one) for one in item.targets] == [target] and isinstance(item.value, ast.Constant)
+    ]
+    added = [step.value.value if isinstance(step.value, ast.Constant) else None for step in steps]
+    if not steps or not all(step.sign for step in steps) or len(first) != 1:
+        return ""
+    if isinstance(first[0], float):
+        return "float"
+    return "int" if type(first[0]) is int and all(type(item) is int for item in added) else ""
 
 
 def _by_where(taken: str, first: str, second: str) -> str:

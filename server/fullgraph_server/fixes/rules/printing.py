@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Final
 
 from ...report.model import Finding
-from ...workspace.syntax import dotted
+from ...workspace.syntax import COMPREHENSIONS, dotted
 from ..model import Edit, Fix, RuleContext
+from .expressions import is_pure
 from .offering import INDEX, code_at, in_library, quoted
 from .syntax import ParsedFile, is_simple
 
@@ -86,6 +87,48 @@ def is_output(statement: ast.stmt) -> bool:
     """Tell whether a statement only prints, warns or logs."""
     call = statement.value if isinstance(statement, ast.Expr) else None
     return isinstance(call, ast.Call) and (dotted(call.func) in _OUTPUT or _is_logging(call))
+
+
+def prints_only(statement: ast.stmt) -> bool:
+    """Tell whether a statement only prints or logs values that it does not change, perhaps conditionally."""
+    if isinstance(statement, ast.If):
+        return is_pure(statement.test) and all(map(prints_only, (*statement.body, *statement.orelse)))
+    return is_output(statement) and all(map(is_pure, printed(statement)))
+
+
+def printed(statement: ast.stmt) -> Iterator[ast.expr]:
+    """Yield the arguments of the calls by which a statement prints or logs, and its conditions."""
+    if isinstance(statement, ast.If):
+        yield statement.test
+        for inner in (*statement.body, *statement.orelse):
+            yield from printed(inner)
+    elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        yield from statement.value.args
+        yield from (word.value for word in statement.value.keywords)
+
+
+def as_numbers(code: ParsedFile, nodes: Iterable[ast.expr], kind: str) -> Iterator[Edit]:
+    """Yield edits with which output prints the tensors of some variables as numbers.
+
+    ``kind`` is ``int`` or ``float``. Formatted numbers (``{x:.2f}``) print alike.
+    """
+    for node in nodes:
+        outer = code.parent(node)
+        is_plain = isinstance(outer, ast.FormattedValue) and outer.format_spec is None
+        is_plain = is_plain and not _is_labelled(code, outer)
+        is_hidden = any(isinstance(item, (ast.Lambda, *COMPREHENSIONS)) for item in code.around(node))
+        is_printed = isinstance(outer, ast.Call) and dotted(outer.func) == "print" and node in outer.args
+        if isinstance(getattr(node, "ctx", None), ast.Load) and (is_plain or is_printed) and not is_hidden:
+            yield code.replaced(node, f"{kind}({code.text(node)})")
+
+
+def _is_labelled(code: ParsedFile, value: ast.AST | None) -> bool:
+    """Tell whether a formatted value has its source in front of it, as in ``f"{loss=}"``."""
+    whole = code.parent(value) if value is not None else None
+    parts = whole.values if isinstance(whole, ast.JoinedStr) else []
+    index = next((number for number, part in enumerate(parts) if part is value), 0)
+    before = parts[index - 1] if index else None
+    return isinstance(before, ast.Constant) and str(before.value).rstrip().endswith("=")
 
 
 def _is_in_root(finding: Finding, context: RuleContext) -> bool:

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...workspace.syntax import called, dotted, nodes_of
+from ...workspace.syntax import called, dotted, last_row, nodes_of
 from ..model import Fix
 from .arms import SIGNS
 from .expressions import beside, condition, is_pure, is_tensor_method
 from .offering import node_rule, setting
-from .syntax import ParsedFile
+from .syntax import ParsedFile, parameters
 
 _SHAPES = Fix(
     "capture-dynamic-shapes",
@@ -57,6 +57,13 @@ _LOSSES: Final = frozenset({
     "soft_margin_loss",
 })  # fmt: skip
 """Functions of ``torch.nn.functional`` that have ``reduction="none"``."""
+_NEW: Final = frozenset({
+    "abs", "all", "any", "argmax", "argmin", "clamp", "clone", "empty", "empty_like", "exp", "full",
+    "full_like", "isnan", "max", "maximum", "mean", "min", "minimum", "ones", "ones_like",
+    "prod", "rand", "rand_like", "randn", "randn_like", "sigmoid", "softmax", "sqrt", "std", "sum", "tanh",
+    "var", "where", "zeros", "zeros_like",
+})  # fmt: skip
+"""Functions and methods of torch that always return a new tensor."""
 _OF_CLASSES: Final = ("cross_entropy", "nll_loss")
 _REDUCTIONS: Final = ("sum", "mean")
 _REDUCED: Final[Mapping[str, tuple[Fix, str]]] = {
@@ -115,6 +122,7 @@ _BINCOUNT = Fix(
     "Count with `scatter_add`",
     "There are as many counts as `minlength` says; a larger number raises an error.",
     source="https://docs.pytorch.org/docs/stable/generated/torch.scatter_add.html",
+    raises_more=True,
 )
 
 
@@ -154,8 +162,83 @@ def assigned(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
         return
     into, mask = code.operand(target.value), code.text(target.slice)
     for shaped in (mask, f"{mask}.unsqueeze(-1)"):
-        text = f"{into}.copy_(torch.where({shaped}, {code.argument(statement.value)}, {into}))"
-        yield replace(_FILL, edits=(code.replaced(statement, code.of_torch(text)), *code.importing_torch()))
+        choice = f"torch.where({shaped}, {code.argument(statement.value)}, {into})"
+        for text, owned in _written(code, statement, target.value, choice):
+            edits = (code.replaced(statement, text), *code.importing_torch())
+            yield replace(_FILL, edits=edits, owned=owned)
+
+
+def _written(code: ParsedFile, statement: ast.stmt, node: ast.expr, choice: str) -> Iterator[tuple[str, str]]:
+    """Yield statements that give a tensor new elements, each with the variable that alone holds the tensor.
+
+    These are assignments if there is such a variable, or if the tensor is a slice of another one.
+    """
+    into, is_slice = code.text(node), _is_slice(node)
+    is_own = not is_slice and _is_own(code, statement, into)
+    if is_slice or is_own:
+        yield code.of_torch(f"{into} = {choice}"), into if is_own else ""
+    if not is_slice:
+        yield code.of_torch(f"{into}.copy_({choice})"), ""
+
+
+def _is_slice(node: ast.expr) -> bool:
+    """Tell whether an expression is a slice such as ``x[:, t]``, a view of ``x``."""
+    index = node.slice if isinstance(node, ast.Subscript) else None
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    kinds = (ast.Slice, ast.Constant, ast.Name, ast.BinOp, ast.UnaryOp)
+    return any(isinstance(item, ast.Slice) for item in items) and all(
+        isinstance(item, kinds) for item in items
+    )
+
+
+def _is_own(code: ParsedFile, statement: ast.stmt, name: str) -> bool:
+    """Tell whether a variable of the function holds a new tensor that no other variable or object holds.
+
+    Every use must be known: an operand, an argument of an operation that makes a new tensor, or a result.
+    """
+    function = code.function(statement)
+    if function is None or not name.isidentifier() or name in parameters(function):
+        return False
+    is_repeated = any(isinstance(item, (ast.For, ast.While)) for item in code.around(statement))
+    inside = set(ast.walk(statement))
+    shared = (ast.Global, ast.Nonlocal)
+    if any(name in item.names for item in ast.walk(function) if isinstance(item, shared)):
+        return False
+    for node in (item for item in nodes_of(ast.Name, function) if item.id == name):
+        if code.function(node) is not function or any(isinstance(x, ast.Lambda) for x in code.around(node)):
+            return False
+        is_later = node.lineno > last_row(statement) and not is_repeated
+        if not isinstance(node.ctx, ast.Load):
+            if not _is_bound_to_new(code, node):
+                return False
+        elif not is_later and node not in inside and not _is_only_read(code, node):
+            return False
+    return True
+
+
+def _is_bound_to_new(code: ParsedFile, node: ast.Name) -> bool:
+    """Tell whether a statement binds only this variable, to a tensor that nothing else holds."""
+    outer = code.parent(node)
+    if isinstance(outer, ast.AugAssign):
+        return True
+    targets = outer.targets if isinstance(outer, ast.Assign) else [getattr(outer, "target", None)]
+    value = outer.value if isinstance(outer, (ast.Assign, ast.AnnAssign)) and targets == [node] else None
+    owner = (
+        value.func.value if isinstance(value, ast.Call) and isinstance(value.func, ast.Attribute) else None
+    )
+    is_method = isinstance(owner, ast.Name) and owner.id != "self"
+    return isinstance(value, (ast.BinOp, ast.UnaryOp, ast.Compare)) or (is_method and called(value) in _NEW)
+
+
+def _is_only_read(code: ParsedFile, node: ast.Name) -> bool:
+    """Tell whether a use of a tensor makes a new tensor, or returns it."""
+    outer = code.parent(node)
+    if isinstance(outer, ast.Attribute):  # a method
+        call = code.parent(outer)
+        return isinstance(call, ast.Call) and call.func is outer and outer.attr in _NEW
+    if isinstance(outer, ast.Call):
+        return dotted(outer.func).partition(".")[0] in (code.torch, "torch", "F") and called(outer) in _NEW
+    return isinstance(outer, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.Return))
 
 
 @dataclass(frozen=True)
@@ -366,7 +449,7 @@ def _masked_write(code: ParsedFile, selection: ast.Subscript) -> Iterator[Fix]:
     else:
         return
     mask = code.text(selection.slice)
-    if not isinstance(target, ast.Subscript) or code.text(target.slice) != mask or not dotted(target.value):
+    if not isinstance(target, ast.Subscript) or code.text(target.slice) != mask or not is_pure(target.value):
         return
     into = code.text(target.value)
     found = _selections(code, statement.value, mask)
@@ -377,8 +460,9 @@ def _masked_write(code: ParsedFile, selection: ast.Subscript) -> Iterator[Fix]:
         value = f"{into} {sign} {value if tight else f'({value})'}"
     for shaped in (mask, f"{beside(mask)}.unsqueeze(-1)"):
         choice = f"torch.where({shaped}, {value}, {into})"
-        text = code.of_torch(f"{into}.copy_({choice})")
-        yield replace(_ELEMENTS, edits=(code.replaced(statement, text), *code.importing_torch()))
+        for text, owned in _written(code, statement, target.value, choice):
+            edits = (code.replaced(statement, text), *code.importing_torch())
+            yield replace(_ELEMENTS, edits=edits, owned=owned)
 
 
 def _reduction_around(code: ParsedFile, node: ast.expr) -> _MaskedReduction | None:

@@ -6,11 +6,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ...workspace.syntax import called, dotted
+from ...workspace.syntax import called, dotted, last_row
 from ..model import Edit, Fix
 from .branches import of_condition
 from .expressions import is_pure
 from .offering import node_rule, setting
+from .printing import as_numbers
 from .syntax import ParsedFile
 
 _CONFIG = "torch/_dynamo/config.py"
@@ -56,6 +57,17 @@ _CONVERSIONS: Mapping[str, tuple[str, ...]] = {
     "bool": (".bool()",),
 }
 """By conversion: what to append to a tensor that stays a tensor, in the order to try."""
+_MATH: Mapping[str, str] = {
+    **{
+        name: name
+        for name in (
+            "acos", "asin", "atan", "cos", "cosh", "erf", "exp", "expm1", "isfinite", "isinf", "isnan", "log",
+            "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh",
+        )
+    },
+    "fabs": "abs",
+}  # fmt: skip
+"""By function of ``math``: the method of tensors."""
 _SIZES = frozenset(
     {
         "range", "view", "reshape", "expand", "zeros", "ones", "empty", "full", "arange", "narrow",
@@ -73,7 +85,8 @@ def scalars(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     as_size = _is_size(code, node)
     kept = list(_kept(code, node))
     if not as_size:
-        yield from (replace(_STAY, edits=(edit,)) for edit in kept)
+        printed = tuple(_printed(code, node)) if kept else ()
+        yield from (replace(_STAY, edits=(edit, *printed)) for edit in kept)
     if scalar is not None:
         checked = _checked(code, node) if as_size else None
         if checked is not None:
@@ -126,10 +139,38 @@ def _kept(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
         value, endings = node.args[0], _CONVERSIONS[node.func.id]
     else:
         return
+    outer = code.parent(node)
+    module, _, name = dotted(outer.func).rpartition(".") if isinstance(outer, ast.Call) else ("", "", "")
+    whole, method = node, ""
+    if isinstance(outer, ast.Call) and outer.args == [node] and module == "math" and name in _MATH:
+        whole, method = outer, f".{_MATH[name]}()"  # `math.exp` takes no tensor
     is_detached = called(value) == "detach"
     for ending in endings:
         if not (is_detached and ending == ".detach()"):
-            yield code.replaced(node, code.operand(value) + ending)
+            yield code.replaced(whole, f"{code.operand(value)}{ending}{method}")
+
+
+def _printed(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
+    """Yield edits of output that prints the variable, or the attribute, that is made of a number."""
+    kind = dotted(node.func) if isinstance(node, ast.Call) else ""
+    kind = kind if kind in ("int", "float") else "float"
+    outer = code.parent(node)
+    if isinstance(outer, ast.AugAssign) and isinstance(outer.target, ast.Attribute):
+        named = [item for item in code.all(ast.Attribute) if item.attr == outer.target.attr]
+        owners = {_class_of(code, item) for item in named if not isinstance(item.ctx, ast.Load)}
+        if len(owners) == 1 and None not in owners:  # no other class of the file sets it
+            yield from as_numbers(code, named, kind)
+    elif assigned := _name_of(code, node):
+        statement, name = assigned
+        function = code.function(node)
+        later = [item for item in code.all(ast.Name, function) if item.id == name]
+        later = [item for item in later if item.lineno > last_row(statement)]
+        if all(isinstance(item.ctx, ast.Load) for item in later):
+            yield from as_numbers(code, [item for item in later if code.function(item) is function], kind)
+
+
+def _class_of(code: ParsedFile, node: ast.AST) -> ast.ClassDef | None:
+    return next((item for item in code.around(node) if isinstance(item, ast.ClassDef)), None)
 
 
 def _name_of(code: ParsedFile, node: ast.expr) -> tuple[ast.stmt, str] | None:

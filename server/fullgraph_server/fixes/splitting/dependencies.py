@@ -29,6 +29,9 @@ _READING = frozenset(
 _GRADIENTS = "the gradients"
 _OF_GRADIENTS = ("backward", "zero_grad", "step")
 """Methods that change the gradients of parameters, or read them."""
+_PARAMETERS = "the parameters"
+_OF_PARAMETERS = ("parameters", "named_parameters", "state_dict", "buffers", "named_buffers")
+"""Methods that return the parameters and buffers of modules, which an optimizer's step changes."""
 _MODULES = ("torch", "F", "torch.nn.functional", "random")
 _OPERATIONS = (ast.Call, ast.BinOp, ast.UnaryOp, ast.Compare, ast.Subscript)
 _JUMPS = (ast.Break, ast.Continue)
@@ -199,6 +202,8 @@ def _written(statement: ast.stmt) -> set[str]:
             found.update(_path(word.value) for word in node.keywords if word.arg == "out")
             if called(node) in _OF_GRADIENTS:
                 found.add(_GRADIENTS)
+            if called(node) == "step":
+                found.add(_PARAMETERS)
             if is_changing(node) and called(node) != "backward":
                 found.add(_owner(node))
                 found.update(_path(item) for item in node.args if _owner(node) in _MODULES)
@@ -215,7 +220,12 @@ def _owner(call: ast.Call) -> str:
 
 def _mentioned(statement: ast.AST) -> set[str]:
     found = {_path(node) for node in ast.walk(statement) if isinstance(node, (ast.Name, ast.Attribute))}
-    return (found | {_GRADIENTS} if any(name.endswith(".grad") for name in found) else found) - {""}
+    calls = [*nodes_of(ast.Call, statement)]
+    if any(name.endswith(".grad") for name in found) or any(called(one) in _OF_GRADIENTS for one in calls):
+        found.add(_GRADIENTS)
+    if any(called(one) in _OF_PARAMETERS or is_unknown(one) for one in calls):
+        found.add(_PARAMETERS)  # an unknown function may be a module
+    return found - {""}
 
 
 def _path(node: ast.expr) -> str:
@@ -227,6 +237,16 @@ def _path(node: ast.expr) -> str:
 def _overlap(mentioned: set[str], written: set[str]) -> bool:
     """Tell whether a written object may be one of the mentioned ones: ``a.b`` for ``a.b.c`` and ``a.b``."""
     return any(one == other or one.startswith(f"{other}.") for one in mentioned for other in written)
+
+
+def writes(statement: ast.stmt) -> bool:
+    """Tell whether a statement itself writes into a tensor or an object, perhaps through a view."""
+    places = (ast.Attribute, ast.Subscript)
+    return any(
+        (isinstance(node, places) and not isinstance(node.ctx, ast.Load))
+        or (isinstance(node, ast.Call) and called(node).endswith("_") and not called(node).endswith("__"))
+        for node in ast.walk(statement)
+    )
 
 
 def has_effects(statement: ast.stmt) -> bool:

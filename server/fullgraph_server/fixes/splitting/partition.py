@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ...workspace.syntax import SCOPES, called, dotted, nodes_of, positional
 from ..rules.expressions import is_pure
+from ..rules.printing import prints_only
 from ..rules.syntax import Function, ParsedFile, parameters, unused
 from .dependencies import (
     binds,
@@ -25,8 +26,9 @@ from .dependencies import (
     operations,
     reads,
     returns,
+    writes,
 )
-from .values import MovedValue, conversions, is_always, name_of, variable_of
+from .values import MovedValue, conversions, elements_of, is_always, name_of, variable_of
 
 _BARRED = ("locals", "vars", "is_compiling", "is_dynamo_compiling")
 """Functions whose results differ between a function and its part."""
@@ -135,7 +137,9 @@ class _Partition:
                 return None
         tail = self._with_dependents(tail) if tail else tail
         final = block[-1]
-        if isinstance(final, ast.Return) and tail and final.value is not None and _only_names(final.value):
+        value = final.value if isinstance(final, ast.Return) else None
+        elements = elements_of(final)
+        if tail and value is not None and (_only_names(value) or (elements and all(map(is_pure, elements)))):
             tail.add(final)
         if head or tail:
             head, tail = self._with_counters(head, tail)
@@ -170,7 +174,9 @@ class _Partition:
 
     def _kept(self, moved: set[ast.stmt], turns: int = _TURNS) -> int:
         """Return the number of operations that stay in the compiled part; each loop has some turns."""
-        kept = (item for item in self.computing if self._owner(item) not in (None, *moved))
+        kept = (
+            item for item in self.computing if self._owner(item) not in (None, *moved) or elements_of(item)
+        )
         return sum(self._weight(item, turns) for item in kept)
 
     def _weight(self, statement: ast.stmt, turns: int) -> int:
@@ -387,8 +393,9 @@ class _Partition:
     ) -> Iterator[MovedValue]:
         """Yield the values of a statement that the compiled part can compute.
 
-        These are tensors that the statement converts to numbers, and conditions on tensors. ``later`` are the
-        statements of the part that follow, ``after`` those that now run between the part and the statement.
+        These are tensors that the statement converts to numbers, conditions on tensors, and what it returns
+        beside them. ``later`` are the statements of the part that follow, ``after`` those that now run
+        between the part and the statement.
         """
         rebound = set[str]().union(*map(binds, later))
         for node in conversions(statement):
@@ -408,6 +415,15 @@ class _Partition:
             name = wanted
             self.used.append(name)
             yield MovedValue(node, name)
+        for node in elements_of(statement):
+            between = [*after, *(ast.Expr(call) for call in calls_before(statement, node))]
+            is_still = is_pure(node) and not any(map(writes, after))
+            if is_still and not any(
+                leaves(item) or may_change(item, node) for item in between if not prints_only(item)
+            ):
+                name = unused("result", lambda text: self.code.mentions(text) or text in self.used)
+                self.used.append(name)
+                yield MovedValue(node, name)
 
 
 def _as_returned(results: Sequence[str], final: ast.Return, values: Sequence[MovedValue]) -> list[str]:

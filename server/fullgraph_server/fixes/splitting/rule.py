@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterable, Iterator, Sequence
 
 from ...report.model import Finding
 from ...workspace.syntax import COMPOUND, called, covers, dotted, first_row, nodes_of, own_statements
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
-from ..rules.expressions import is_pure
-from ..rules.printing import is_output
+from ..rules.printing import printed, prints_only
 from ..rules.syntax import Function, ParsedFile, code_of
-from .dependencies import draws, operations
+from .dependencies import draws, is_unknown, may_change, operations, reads, writes
 from .partition import FunctionParts, divisions
 from .sites import CompileSite, compiled_function, function_at, places_of
 from .source import split_edit
@@ -20,6 +20,8 @@ from .watching import part_name, part_of
 
 _MOST_WAYS = 2
 """The most ways to split a function that are tried for one set of statements."""
+_FIXED = ("shape", "dtype", "device", "ndim")
+"""Attributes of tensors that do not change."""
 _SPLIT = Fix(
     "split-function",
     "Compile only the part of `{function}` that computes",
@@ -52,8 +54,13 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     if any(part_of(item, code.block(item), ()) is function for item in code.functions()):
         return  # it is already the part of another function
     # A subclass in another file may have a part, too.
-    texts = [source.text for source in context.files.values() if source is not None]
-    name = part_name(function.name, lambda wanted: any(wanted in text for text in texts))
+    own_text, texts = code.source.text, [item.text for item in context.files.values() if item is not None]
+    name = part_name(
+        function.name,
+        lambda wanted: any(
+            wanted in text and not (wanted == site.alias and text == own_text) for text in texts
+        ),
+    )
     every = list(_breaks(function, code.source.filename, context))
     every += [
         item
@@ -62,7 +69,9 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
         for item in _counting(code, function, other)
     ]
     computing = _computing(function, [own, *every], code.source.filename, context)
-    for breaks in ([own, *every], [own]):
+    callers = _callers(function, code.source.filename, context)
+    inside = [item for item in every if item not in callers]
+    for breaks in dict.fromkeys([(own, *every), (own, *inside), (own,)]):
         for parts in divisions(code, function, own, breaks, computing)[:_MOST_WAYS]:
             if edit := split_edit(code, parts, site, name):
                 yield _fix(parts, site, edit, name)
@@ -72,7 +81,7 @@ def _fix(parts: FunctionParts, site: CompileSite, edit: Edit, part: str) -> Fix:
     name = parts.function.name
     outside = [item for item in (*parts.head, *parts.tail) if not isinstance(item, ast.Return)]
     change, safety = _SPLIT.change.format(function=name, part=part), _SPLIT.safety
-    if parts.crossed and all(map(_only_prints, outside)):
+    if parts.crossed and all(map(prints_only, outside)) and not _may_print_otherwise(parts, outside):
         change, safety = f"{change} {_moved_output(parts, outside)}", "moves-output"
     elif parts.crossed:
         change += (
@@ -80,31 +89,63 @@ def _fix(parts: FunctionParts, site: CompileSite, edit: Edit, part: str) -> Fix:
             "raises an error, draws random numbers, or changes a value that another reads."
         )
         safety = "unsafe"
-    if any(map(draws, outside)):
+    if any(map(draws, (*parts.head, *parts.tail))):
         change += " They draw random numbers uncompiled: other numbers than compiled code may draw."
         safety = "unsafe"
     if site.reason:
         change, safety = f"{change} {site.reason}", "unsafe"
     title = _SPLIT.title.format(function=name)
     edits = (edit, *site.edits)
-    return Fix(_SPLIT.rule, title, change, safety, _SPLIT.source, edits, replaces=False, uncompiles=True)
-
-
-def _only_prints(statement: ast.stmt) -> bool:
-    """Tell whether a statement only prints or logs values that it does not change, perhaps conditionally."""
-    if isinstance(statement, ast.If):
-        return is_pure(statement.test) and all(map(_only_prints, (*statement.body, *statement.orelse)))
-    call = statement.value if isinstance(statement, ast.Expr) else None
-    return (
-        is_output(statement)
-        and isinstance(call, ast.Call)
-        and all(map(is_pure, (*call.args, *call.keywords)))
+    return Fix(
+        _SPLIT.rule,
+        title,
+        change,
+        safety,
+        _SPLIT.source,
+        edits,
+        replaces=False,
+        uncompiles=True,
+        gone=site.alias,
     )
 
 
+def _may_print_otherwise(parts: FunctionParts, printing: Sequence[ast.stmt]) -> bool:
+    """Tell whether a statement that changes places with a print may change what it prints, or whether.
+
+    A call of an unknown function may change any attribute, and what it gets. What the part computes for the
+    print does not change.
+    """
+    computed = {node for values in parts.values.values() for value in values for node in ast.walk(value.node)}
+    shown = [node for item in printing for part in printed(item) for node in ast.walk(part)]
+    shown = [node for node in shown if node not in computed]
+    methods = {call.func for node in shown for call in nodes_of(ast.Call, node)}
+    attributes = [
+        node
+        for node in shown
+        if isinstance(node, ast.Attribute) and node not in methods and node.attr not in _FIXED
+    ]
+    variables = {node.id for node in shown if isinstance(node, ast.Name)} - {*dir(builtins)}
+    return any(
+        any(may_change(other, node) for node in attributes) or _may_write(other, variables)
+        for other in parts.crossed
+    )
+
+
+def _may_write(statement: ast.stmt, variables: set[str]) -> bool:
+    """Tell whether a statement may change the objects of some variables."""
+    calls = [*nodes_of(ast.Call, statement)]
+    is_in_place = any(word.arg == "inplace" for call in calls for word in call.keywords)
+    is_passed = any(variables & reads(call) for call in calls if is_unknown(call))
+    return bool(variables) and (writes(statement) or is_in_place or is_passed)
+
+
 def _moved_output(parts: FunctionParts, printing: Sequence[ast.stmt]) -> str:
-    when = "before or after" if parts.head and parts.tail else "before" if parts.head else "after"
-    return f"Only output moves: what {_lines(printing)} prints appears {when} {_lines(parts.crossed)}."
+    rows, crossed = _lines(printing), _lines(parts.crossed)
+    verb = "print" if rows.startswith("lines") else "prints"
+    if not parts.head:
+        return f"Only output moves: {rows} {verb} after {crossed}, or not at all if an error is raised there."
+    when = "before or after" if parts.tail else "before"
+    return f"Only output moves: {rows} {verb} {when} {crossed}, even if an error is raised there."
 
 
 def _lines(statements: Iterable[ast.stmt]) -> str:
@@ -157,6 +198,17 @@ def _breaks(function: Function, filename: str, context: RuleContext) -> Iterator
                 yield item
                 yield from _alike(function, finding, item)
                 yield from _calling(function, _called_at(finding, context))
+
+
+def _callers(function: Function, filename: str, context: RuleContext) -> set[ast.stmt]:
+    """Return the statements of a function that only call another function in which a graph breaks."""
+    found: set[ast.stmt] = set()
+    for finding in context.report.findings:
+        span = finding.span
+        for item in _statements(function, finding, filename) if finding.kind == "graph-break" else ():
+            if span.filename != filename or not covers(item, span.row):
+                found.add(item)
+    return found
 
 
 def _called_at(finding: Finding, context: RuleContext) -> str:

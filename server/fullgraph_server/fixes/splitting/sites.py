@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ...report.model import Finding
-from ...workspace.syntax import called, dotted, free, last_row, nodes_of
+from ...workspace.syntax import COMPREHENSIONS, SCOPES, called, dotted, free, last_row, nodes_of
 from ..model import Edit, RuleContext
 from ..rules.calls import BUILTINS, compiles, is_compile
 from ..rules.syntax import Function, ParsedFile, code_of, parameters
+from .dependencies import bindings
 
 _MODES = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 """Decorators that may stay with the function that is split."""
@@ -22,7 +24,7 @@ class CompileSite:
 
     ``node`` is the decorator or the call that compiles it. ``decorator`` is the text of the decorator for its
     part. ``removed`` is the function's own decorator. ``edits`` change the call of ``torch.compile``.
-    ``reason`` says how other code can notice the edits.
+    ``reason`` says how other code can notice the edits. ``alias`` is the variable that they remove.
     """
 
     node: ast.expr
@@ -30,6 +32,7 @@ class CompileSite:
     removed: tuple[ast.expr, ...] = ()
     edits: tuple[Edit, ...] = ()
     reason: str = ""
+    alias: str = ""
 
 
 def compiled_function(
@@ -162,11 +165,65 @@ def _from_call(code: ParsedFile, function: Function, call: ast.Call) -> CompileS
     if isinstance(owner, ast.ClassDef) and not is_method:
         reason += f" The module is a `{owner.name}`: `state_dict` has no `_orig_mod.` in its keys."
     targets = statement.targets if isinstance(statement, ast.Assign) and statement.value is call else []
+    alias = ""
     if [dotted(item) for item in targets] == [dotted(target)] and dotted(target):
-        edit = code.removed(statement)
+        edits = [code.removed(statement)]
     else:
-        edit = code.replaced(call, code.text(target))
-    return CompileSite(call, decorator, edits=(edit,), reason=reason)
+        edits = _without_alias(code, function, statement, call)
+        alias = dotted(targets[0]) if edits and targets else ""
+        reason += f" The variable `{alias}` is gone." if alias else ""
+        edits = edits or [code.replaced(call, code.text(target))]
+    return CompileSite(call, decorator, edits=tuple(edits), reason=reason, alias=alias)
+
+
+def _without_alias(code: ParsedFile, function: Function, statement: ast.stmt, call: ast.Call) -> list[Edit]:
+    """Return edits that use ``net`` itself in place of the variable of ``fast = torch.compile(net)``.
+
+    There are none if one of them may be another object later, or if the file does not use the variable.
+    """
+    targets = statement.targets if isinstance(statement, ast.Assign) and statement.value is call else []
+    alias, target = targets[0] if len(targets) == 1 else None, call.args[0]
+    scope = code.function(statement) or code.tree
+    root = dotted(target).partition(".")[0]
+    if not isinstance(alias, ast.Name) or not root or not code.is_alone(statement):
+        return []
+    counts = Counter(name for item in scope.body for _, _, name in bindings(item))
+    counts.update(parameters(scope) if isinstance(scope, Function) else ())
+    uses = [item for item in nodes_of(ast.Name, scope) if item.id == alias.id and item is not alias]
+    inner = {item for use in uses for item in code.around(use) if item is not scope} - {
+        *code.around(statement)
+    }
+    is_hidden = any(_binds(item, {alias.id, root}) for item in inner)
+    is_inside = any(function in code.around(item) for item in uses)
+    shared = {name for item in nodes_of(ast.Global, code.tree) for name in item.names}
+    shared |= {name for item in nodes_of(ast.Nonlocal, code.tree) for name in item.names}
+    is_global = bool({alias.id, root} & shared)
+    is_set = isinstance(target, ast.Attribute) and _is_set_later(code, target.attr)
+    if not uses or counts[alias.id] != 1 or counts[root] > 1 or is_hidden or is_inside or is_global or is_set:
+        return []
+    text = code.text(target)
+    return [code.removed(statement), *(code.replaced(item, text) for item in uses)]
+
+
+def _binds(node: ast.AST, wanted: set[str]) -> bool:
+    """Tell whether a function, class or comprehension has variables of its own with some names."""
+    if isinstance(node, ast.Lambda):
+        return any(item.arg in wanted for item in nodes_of(ast.arg, node))
+    if isinstance(node, (*COMPREHENSIONS, *SCOPES)):
+        own = {item.arg for item in nodes_of(ast.arg, node)}
+        stored = {item.id for item in nodes_of(ast.Name, node) if not isinstance(item.ctx, ast.Load)}
+        defined = {name for item in getattr(node, "body", ()) for _, _, name in bindings(item)}
+        return bool(wanted & (own | stored | defined))
+    return False
+
+
+def _is_set_later(code: ParsedFile, attribute: str) -> bool:
+    """Tell whether code outside of constructors sets an attribute."""
+    stores = [item for item in code.all(ast.Attribute) if item.attr == attribute]
+    return any(
+        not isinstance(item.ctx, ast.Load) and getattr(code.function(item), "name", "") != "__init__"
+        for item in stores
+    )
 
 
 def _is_used_elsewhere(code: ParsedFile, function: Function, call: ast.Call) -> bool:

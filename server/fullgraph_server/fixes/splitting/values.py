@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from keyword import iskeyword
 
-from ...workspace.syntax import called, dotted, own_nodes
+from ...workspace.syntax import called, dotted, nodes_of, own_nodes
 from ..rules.syntax import ParsedFile
 
 _CONVERSIONS = frozenset({"item", "tolist", "cpu", "numpy"})
@@ -83,6 +83,16 @@ def is_always(code: ParsedFile, node: ast.expr, statement: ast.stmt) -> bool:
             return True
         inner = outer
     return True
+
+
+def elements_of(statement: ast.stmt) -> list[ast.expr]:
+    """Return the values of a returned tuple that are computed in the ``return`` itself."""
+    value = statement.value if isinstance(statement, ast.Return) else None
+    items = value.elts if isinstance(value, ast.Tuple) else []
+    numbers = [call for call in nodes_of(ast.Call, value) if called(call) in (*_CONVERSIONS, *_BUILTINS)]
+    if numbers or any(isinstance(item, ast.Starred) for item in items):
+        return []
+    return [item for item in items if isinstance(item, (ast.BinOp, ast.UnaryOp, ast.Call, ast.Subscript))]
 
 
 def variable_of(statement: ast.stmt, node: ast.expr) -> str:
