@@ -26,5 +26,6 @@ Trials of statements alone:
 Observed calls:
 
 - ``observing``: the arguments, results and side effects of functions that a program calls
-- ``variations``: other values for arguments and variables, derived from the values of a run
+- ``variations``: other values for arguments and variables, derived from the values of a run, and what a
+  program never changes
 """

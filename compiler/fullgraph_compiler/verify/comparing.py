@@ -166,7 +166,7 @@ class _ValueComparison:
             self.repeated += 1
             found = self._call(f"a call of `{old['name']}` {old['again']}", old, new)
             if old["error"] and new["error"] and old["error"][:2] == new["error"][:2]:
-                # The program raised no error: what such a call changes before its error is a mild difference.
+                # The program itself raised no error: what the call changes before its error is mild.
                 numbers = [*self.numbers]
                 first = next(found, None)
                 self.numbers = numbers

@@ -46,8 +46,6 @@ _NO_VALUE = ("NameError", "UnboundLocalError")
 
 _BARE = re.compile(r"(input )?`\w+`|the returned value")
 """The place of a whole variable, not of a value inside the variable."""
-
-
 _OF_NUMBERS = ("ZeroDivisionError", "OverflowError")
 """Errors of Python's numbers, where tensors become infinite."""
 

@@ -71,7 +71,7 @@ class TrialValues:
     the old tensors, because they have another layout; otherwise they are written into the old tensors'
     memory. ``is_rough`` says that results are compared roughly, because tensors have another precision.
     ``is_optional`` says that the case is dropped if the old statements raise an error, ``is_foreign`` that
-    only another configuration has such values.
+    only another configuration has these values.
     """
 
     words: str

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
+
+from fullgraph_compiler.facts import Trial
 
 from ..workspace.source import SourceFile
 from ..workspace.syntax import blocks, first_row, last_row
-from .model import Edit
+from .model import Edit, Fix
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -25,6 +28,10 @@ class ReplacedBlock:
     first_row: int
     last_row: int
     text: str
+
+
+BlocksOf: TypeAlias = Callable[[SourceFile, Sequence[Edit]], list[ReplacedBlock]]
+"""A function that returns the statements of a file that the given edits replace."""
 
 
 def edited(source: SourceFile, edits: Iterable[Edit]) -> str:
@@ -77,6 +84,39 @@ def replaced(source: SourceFile, edits: Sequence[Edit]) -> list[ReplacedBlock]:
         return []
     spans = dict.fromkeys(rows for edit in edits if (rows := _statements(source.tree, edit)) is not None)
     return [replaced_rows(source, edits, *rows) for rows in _joined(source, spans)]
+
+
+def edited_files(files: Mapping[str, SourceFile | None], fix: Fix) -> dict[str, SourceFile]:
+    """Return the files that a fix edits."""
+    names = dict.fromkeys(edit.span.filename for edit in fix.edits)
+    return {name: source for name in names if (source := files.get(name)) is not None}
+
+
+def trials_of(files: Mapping[str, SourceFile | None], fix: Fix, parts: BlocksOf) -> list[Trial]:
+    """Return the trials of a fix: for each block that it edits, the new statements."""
+    trials: list[Trial] = []
+    defines, in_place = "", False
+    if fix.operator is not None:
+        defines, in_place = fix.operator.definition, fix.operator.in_place
+    for filename, source in edited_files(files, fix).items():
+        edits = [edit for edit in fix.edits if edit.span.filename == filename]
+        for part in parts(source, edits):
+            trial = Trial(
+                len(trials) + 1,
+                filename,
+                part.first_row,
+                part.last_row,
+                part.text,
+                fix.runs_skipped,
+                fix.errors_differ,
+                defines,
+                gradients=not in_place,
+                prints=not fix.prints_differ,
+                owned=fix.owned,
+                raises_more=fix.raises_more,
+            )
+            trials.append(trial)
+    return trials
 
 
 def is_across(source: SourceFile, edit: Edit) -> bool:

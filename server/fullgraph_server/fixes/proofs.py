@@ -210,7 +210,7 @@ class ProofStore(RunObserver):
 
     async def _try(self, target: str, prover: EditProver, search: _FixSearch) -> TargetProof:
         base = await prover.as_it_is()
-        proved = self._proved[target] = self._begun(target, base, search)
+        proved = self._proved[target] = self._known(target, base, search.only)
         nondeterminism = await prover.nondeterminism(base)
         proved = replace(proved, nondeterminism=nondeterminism)
         if search.only is not None:
@@ -228,9 +228,9 @@ class ProofStore(RunObserver):
         proved = self._proved[target] = replace(proved, plan=plan)
         return proved
 
-    def _begun(self, target: str, base: ExperimentState, search: _FixSearch) -> TargetProof:
+    def _known(self, target: str, base: ExperimentState, only: Finding | None) -> TargetProof:
         """Return what is known when a search begins: for one finding, the tries of the others."""
-        known, only = self._proved.get(target), search.only
+        known = self._proved.get(target)
         if only is None or known is None or not _is_of_same_text(known.base.report, base.report):
             return TargetProof(base, ())
         others = tuple(item for item in known.tried if not _is_same(item.finding, only))
@@ -251,7 +251,7 @@ class ProofStore(RunObserver):
         shown = self._runs.report(target) if self._runs is not None else None
         if self._runs is None or shown is None or self._advised.get(target) == shown.generation:
             return
-        if (is_steady or shown.status == "raised") and can_be_tried(shown):
+        if is_steady and can_be_tried(shown):
             outcomes = await outcomes_of(prover, shown)
             self._advised[target] = shown.generation
             self._runs.revise([target], lambda report: with_outcomes(report, outcomes))

@@ -18,13 +18,11 @@ from fullgraph_compiler.facts import (
     ResultsCompared,
     SizeTried,
     StatementsTried,
-    Trial,
 )
 
 from ..report.model import Finding, Report
 from ..text.messages import counted
 from ..workspace.ranges import node_span
-from ..workspace.source import SourceFile
 from ..workspace.syntax import nodes_of
 from .changes import (
     counts_of,
@@ -39,14 +37,11 @@ from .changes import (
     uncompiled,
     worse,
 )
-from .editing import ReplacedBlock, edited_texts, is_across, replaced
+from .editing import BlocksOf, edited_files, edited_texts, is_across, replaced, trials_of
 from .experiments import CannotTryError, Experiments, ExperimentState, RunMode
-from .model import Edit, Fix, Verdict
+from .model import Fix, Verdict
 from .printed import is_rounded, own_text
 from .widening import replaced_widely
-
-_Parts = Callable[[SourceFile, Sequence[Edit]], list[ReplacedBlock]]
-"""A function that returns the statements of a file that the given edits replace."""
 
 _AT_ITS_END: Final = ("finished", "exited", "raised")
 _DRAWS: Final = "which draws random numbers or rounds differently"
@@ -334,7 +329,7 @@ class EditProver(Experiments):
         assert fix.operator is not None
         spans = [
             node_span(source, node)
-            for source in _edited_files(state, fix).values()
+            for source in edited_files(state.report.files, fix).values()
             for node in nodes_of(ast.Call, source.tree)
             if isinstance(node.func, ast.Name) and node.func.id == fix.operator.name
         ]
@@ -404,12 +399,14 @@ class EditProver(Experiments):
 
     async def try_lines(self, state: ExperimentState, fixes: Iterable[Fix]) -> None:
         """Try the new lines of several fixes in one run of the program; keep the answers."""
-        trials = [trial for fix in fixes if fix.replaces for trial in _trials_of(state, fix, replaced)]
+        trials = [
+            trial for fix in fixes if fix.replaces for trial in trials_of(state.report.files, fix, replaced)
+        ]
         with suppress(CannotTryError):
             await self.tried(state.texts, trials)
 
-    async def _tried_of(self, state: ExperimentState, fix: Fix, parts: _Parts) -> list[StatementsTried]:
-        return await self.tried(state.texts, _trials_of(state, fix, parts))
+    async def _tried_of(self, state: ExperimentState, fix: Fix, parts: BlocksOf) -> list[StatementsTried]:
+        return await self.tried(state.texts, trials_of(state.report.files, fix, parts))
 
     # -- words ---------------------------------------------------------------------------------
 
@@ -434,42 +431,10 @@ class EditProver(Experiments):
 _ACROSS = StatementsTried(0, 0, problem="An edit of them begins or ends outside their function.")
 
 
-def _trials_of(state: ExperimentState, fix: Fix, parts: _Parts) -> list[Trial]:
-    """Return the trials of a fix: for each block that it edits, the new statements."""
-    trials: list[Trial] = []
-    defines, in_place = "", False
-    if fix.operator is not None:
-        defines, in_place = fix.operator.definition, fix.operator.in_place
-    for filename, source in _edited_files(state, fix).items():
-        edits = [edit for edit in fix.edits if edit.span.filename == filename]
-        for part in parts(source, edits):
-            trial = Trial(
-                len(trials) + 1,
-                filename,
-                part.first_row,
-                part.last_row,
-                part.text,
-                fix.runs_skipped,
-                fix.errors_differ,
-                defines,
-                gradients=not in_place,
-                prints=not fix.prints_differ,
-                owned=fix.owned,
-                raises_more=fix.raises_more,
-            )
-            trials.append(trial)
-    return trials
-
-
 def _with(state: ExperimentState, fixes: Iterable[Fix]) -> dict[str, str]:
     """Return the texts of a state with fixes applied."""
     texts = edited_texts(state.report.files, itertools.chain(*(fix.edits for fix in fixes)))
     return {**state.texts, **{name: after for name, (_, after) in texts.items()}}
-
-
-def _edited_files(state: ExperimentState, fix: Fix) -> dict[str, SourceFile]:
-    names = dict.fromkeys(edit.span.filename for edit in fix.edits)
-    return {name: source for name in names if (source := state.report.files.get(name)) is not None}
 
 
 def varying_place(place: str) -> str:

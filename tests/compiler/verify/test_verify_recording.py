@@ -282,9 +282,9 @@ def test_what_a_call_changes_before_its_error_is_mild(tmp_path: Path) -> None:
     for name, written in (("before", text), ("after", late)):
         path.write_text(written)
         observed(path, str(tmp_path / name))
-    told = difference(str(tmp_path / "before"), str(tmp_path / "after"))
-    assert (told.difference, told.again) == ("", "")
-    assert told.mild.startswith("after `ValueError`, input[1] of a call of `root` ")
+    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert (compared.difference, compared.again) == ("", "")
+    assert compared.mild.startswith("after `ValueError`, input[1] of a call of `root` ")
 
 
 LEFT = """

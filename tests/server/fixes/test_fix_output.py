@@ -41,8 +41,10 @@ def split_of(statement: str) -> Fix:
 def test_a_statement_that_only_prints_only_moves_output(statement: str, row: int) -> None:
     fix = split_of(statement)
     assert fix.safety == "moves-output"
-    told = f" Only output moves: line 11 prints after line {row}, or not at all if an error is raised there."
-    assert fix.change.endswith(told)
+    sentence = (
+        f" Only output moves: line 11 prints after line {row}, or not at all if an error is raised there."
+    )
+    assert fix.change.endswith(sentence)
 
 
 @pytest.mark.parametrize(

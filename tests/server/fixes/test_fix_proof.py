@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -119,6 +119,13 @@ def _prover(tmp_path: Path, answers: Mapping[type, list[list[Fact]]]) -> tuple[E
     return EditProver(plan, start, tmp_path), asked
 
 
+def _without_inductor(tmp_path: Path) -> Iterator[ExperimentState]:
+    """The states of a program before and after an edit, of runs that left TorchInductor out."""
+    for text in "ab":
+        report, record = Report("", 1, status="finished"), tmp_path / text
+        yield ExperimentState({"f": text}, report, "", record, left_out=("TorchInductor",))
+
+
 EDIT = Fix("rule", "", "", "safe", "", (), replaces=False)
 SAME = ResultsCompared(1, "", ("results",))
 
@@ -176,11 +183,7 @@ async def test_an_edit_is_verified_only_with_a_run_of_the_whole_compiler(
     ]
     runs: list[list[Fact]] = [[RunFinished(status, 0.0)] for status in alone]  # type: ignore[arg-type]
     prover, asked = _prover(tmp_path, {CompareRequest: compared, RunRequest: runs})
-    report = Report("", 1, status="finished")
-    base, after = (
-        ExperimentState({"f": text}, report, "", tmp_path / text, left_out=("TorchInductor",))
-        for text in "ab"
-    )
+    base, after = _without_inductor(tmp_path)
     found, basis = await prover._alone(base, after, EDIT)
     assert reason in found
     assert bool(found) == bool(reason)
@@ -207,11 +210,7 @@ async def test_what_torchinductor_compiles_again_without_the_edit_refuses_no_edi
     compared: list[Fact] = [SAME, RunFinished("finished", 0.0)]
     prover, _ = _prover(tmp_path, {CompareRequest: [compared]})
     monkeypatch.setattr(EditProver, "_run_alone", alone)
-    report = Report("", 1, status="finished")
-    was, now = (
-        ExperimentState({"f": text}, report, "", tmp_path / text, left_out=("TorchInductor",))
-        for text in "ab"
-    )
+    was, now = _without_inductor(tmp_path)
     found, basis = await prover._alone(was, now, EDIT)
     assert reason in found
     assert bool(found) == bool(reason)

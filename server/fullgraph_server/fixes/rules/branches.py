@@ -12,7 +12,7 @@ from ..model import Edit, Fix
 from .arms import BranchArm, BranchChoice, chosen, is_no_tensor, predicated, read_arm
 from .expressions import WIDTH, beside, condition, is_pure, may_run_always, may_run_twice, plain, wrapped
 from .offering import INDEX, node_rule, quoted
-from .printing import as_numbers, is_output
+from .printing import is_output, later_as_numbers
 from .syntax import ParsedFile, bracketed
 
 _WHERE = Fix(
@@ -347,13 +347,9 @@ def _without_items(lines: Sequence[str]) -> Iterator[list[str]]:
 
 def _printed(code: ParsedFile, last: ast.stmt, change: BranchChoice) -> Iterator[Edit]:
     """Yield edits of later output, which prints as numbers what the arms count."""
-    function = code.function(last)
-    for target in change.carried if function is not None else ():
-        named = [item for item in nodes_of(ast.Name, function) if item.id == target]
-        later = [item for item in named if item.lineno > last_row(last)]
-        kind = _kind_of_number(function, change, target)
-        if kind and all(isinstance(item.ctx, ast.Load) for item in later):
-            yield from as_numbers(code, [item for item in later if code.function(item) is function], kind)
+    for target in change.carried:
+        if kind := _kind_of_number(code.function(last), change, target):
+            yield from later_as_numbers(code, last, target, kind)
 
 
 def _kind_of_number(function: ast.AST | None, change: BranchChoice, target: str) -> str:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Final
 
 from ...report.model import Finding
-from ...workspace.syntax import COMPREHENSIONS, dotted
+from ...workspace.syntax import COMPREHENSIONS, dotted, last_row, nodes_of
 from ..model import Edit, Fix, RuleContext
 from .expressions import is_pure
 from .offering import INDEX, code_at, in_library, quoted
@@ -120,6 +120,18 @@ def as_numbers(code: ParsedFile, nodes: Iterable[ast.expr], kind: str) -> Iterat
         is_printed = isinstance(outer, ast.Call) and dotted(outer.func) == "print" and node in outer.args
         if isinstance(getattr(node, "ctx", None), ast.Load) and (is_plain or is_printed) and not is_hidden:
             yield code.replaced(node, f"{kind}({code.text(node)})")
+
+
+def later_as_numbers(code: ParsedFile, statement: ast.stmt, name: str, kind: str) -> Iterator[Edit]:
+    """Yield edits of the output after a statement that prints a variable of the function as a number.
+
+    There are none if the variable is bound again.
+    """
+    function = code.function(statement)
+    named = [item for item in nodes_of(ast.Name, function) if item.id == name] if function is not None else []
+    later = [item for item in named if item.lineno > last_row(statement)]
+    if all(isinstance(item.ctx, ast.Load) for item in later):
+        yield from as_numbers(code, [item for item in later if code.function(item) is function], kind)
 
 
 def _is_labelled(code: ParsedFile, value: ast.AST | None) -> bool:

@@ -6,12 +6,12 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from ...workspace.syntax import called, dotted, last_row
+from ...workspace.syntax import called, dotted
 from ..model import Edit, Fix
 from .branches import of_condition
 from .expressions import is_pure
 from .offering import node_rule, setting
-from .printing import as_numbers
+from .printing import as_numbers, later_as_numbers
 from .syntax import ParsedFile
 
 _CONFIG = "torch/_dynamo/config.py"
@@ -57,17 +57,11 @@ _CONVERSIONS: Mapping[str, tuple[str, ...]] = {
     "bool": (".bool()",),
 }
 """By conversion: what to append to a tensor that stays a tensor, in the order to try."""
-_MATH: Mapping[str, str] = {
-    **{
-        name: name
-        for name in (
-            "acos", "asin", "atan", "cos", "cosh", "erf", "exp", "expm1", "isfinite", "isinf", "isnan", "log",
-            "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh",
-        )
-    },
-    "fabs": "abs",
-}  # fmt: skip
-"""By function of ``math``: the method of tensors."""
+_MATH = frozenset({
+    "acos", "asin", "atan", "cos", "cosh", "erf", "exp", "expm1", "isfinite", "isinf", "isnan", "log",
+    "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh",
+})  # fmt: skip
+"""Functions of ``math`` that are methods of tensors, too."""
 _SIZES = frozenset(
     {
         "range", "view", "reshape", "expand", "zeros", "ones", "empty", "full", "arange", "narrow",
@@ -143,7 +137,7 @@ def _kept(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
     module, _, name = dotted(outer.func).rpartition(".") if isinstance(outer, ast.Call) else ("", "", "")
     whole, method = node, ""
     if isinstance(outer, ast.Call) and outer.args == [node] and module == "math" and name in _MATH:
-        whole, method = outer, f".{_MATH[name]}()"  # `math.exp` takes no tensor
+        whole, method = outer, f".{name}()"  # `math.exp` takes no tensor
     is_detached = called(value) == "detach"
     for ending in endings:
         if not (is_detached and ending == ".detach()"):
@@ -161,12 +155,7 @@ def _printed(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
         if len(owners) == 1 and None not in owners:  # no other class of the file sets it
             yield from as_numbers(code, named, kind)
     elif assigned := _name_of(code, node):
-        statement, name = assigned
-        function = code.function(node)
-        later = [item for item in code.all(ast.Name, function) if item.id == name]
-        later = [item for item in later if item.lineno > last_row(statement)]
-        if all(isinstance(item.ctx, ast.Load) for item in later):
-            yield from as_numbers(code, [item for item in later if code.function(item) is function], kind)
+        yield from later_as_numbers(code, *assigned, kind)
 
 
 def _class_of(code: ParsedFile, node: ast.AST) -> ast.ClassDef | None:
