@@ -48,6 +48,8 @@ def _compile_alone(request: RunRequest) -> None:
     if request.cache:
         inductor_compat.keep_kernels_in(request.cache)
     inductor_compat.import_inductor()
+    if request.cache:
+        inductor_compat.keep_headers_in(request.cache)
     if request.exact:
         inductor_compat.compute_as_uncompiled()
 

@@ -102,18 +102,36 @@ def _graph_caches() -> tuple[tuple[Any, str], ...]:
 def keep_kernels_in(folder: str) -> None:
     """Let TorchInductor and Triton cache compiled kernels in a folder.
 
-    If the name of the folder has spaces or quotes, do nothing: kernels stay in the folder of the run. C++
-    could not be compiled in such a folder, because ``run_compile_cmd`` (``torch/_inductor/cpp_builder.py``)
-    splits a command as a shell does (torch 2.11 to 2.15).
+    If the name of the folder has spaces or quotes, do nothing: kernels stay in the folder of the run.
+    """
+    if _can_compile_in(folder):
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
+        os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
+
+
+def keep_headers_in(folder: str) -> None:
+    """Let TorchInductor, which is imported, keep its precompiled C++ headers in a folder, as its kernels.
+
+    Otherwise they are in a folder of the system for temporary files, in which a run whose file changes are
+    discarded cannot keep them. ``_HEADER_DIR`` (``torch/_inductor/codecache.py``) (torch 2.11 to 2.15).
+    """
+    from torch._inductor import codecache
+
+    if _can_compile_in(folder):
+        codecache._HEADER_DIR = os.path.join(folder, "inductor", "precompiled_headers")
+        codecache._HEADER_LOCK_DIR = os.path.join(codecache._HEADER_DIR, "locks")
+
+
+def _can_compile_in(folder: str) -> bool:
+    """Tell whether C++ can be compiled in a folder.
+
+    ``run_compile_cmd`` (``torch/_inductor/cpp_builder.py``) splits a command as a shell does (torch 2.11 to
+    2.15).
     """
     try:
-        can_compile = shlex.split(folder) == [folder]
+        return shlex.split(folder) == [folder]
     except ValueError:
-        can_compile = False  # an unmatched quotation mark
-    if not can_compile:
-        return
-    os.environ["TORCHINDUCTOR_CACHE_DIR"] = os.path.join(folder, "inductor")
-    os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
+        return False  # an unmatched quotation mark
 
 
 def compute_as_uncompiled() -> None:

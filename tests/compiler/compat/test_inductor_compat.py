@@ -56,13 +56,21 @@ def test_graphs_can_be_cached_again_if_they_were(before: bool) -> None:
 
 @pytest.mark.parametrize(("name", "keeps"), [("cache", True), ("my cache", False), ("it's", False)])
 def test_kernels_stay_out_of_a_folder_in_which_nothing_can_be_compiled(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, keeps: bool
+    tmp_path: Path, name: str, keeps: bool
 ) -> None:
-    for variable in ("TORCHINDUCTOR_CACHE_DIR", "TRITON_CACHE_DIR"):
-        monkeypatch.setenv(variable, "/of the run")
-    inductor_compat.keep_kernels_in(str(tmp_path / name))
+    def work() -> tuple[str, str, str]:
+        from torch._inductor import codecache
+
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = "/of the run"
+        codecache._HEADER_DIR = "/of the run/precompiled_headers"
+        codecache._HEADER_LOCK_DIR = "/of the run/precompiled_headers/locks"
+        inductor_compat.keep_kernels_in(str(tmp_path / name))
+        inductor_compat.keep_headers_in(str(tmp_path / name))
+        return os.environ["TORCHINDUCTOR_CACHE_DIR"], codecache._HEADER_DIR, codecache._HEADER_LOCK_DIR
+
     kept = str(tmp_path / name / "inductor") if keeps else "/of the run"
-    assert os.environ["TORCHINDUCTOR_CACHE_DIR"] == kept
+    headers = f"{kept}/precompiled_headers"
+    assert run_child(work).answer == (kept, headers, f"{headers}/locks")
 
 
 def test_a_program_may_still_change_decompositions(tmp_path: Path) -> None:
