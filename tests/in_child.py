@@ -31,10 +31,9 @@ def in_child(function: Callable[[], Any], seconds: float = SECONDS) -> Any:
     _warm()
 
     def work() -> str:
-        try:
+        with _ErrorText() as error:
             return json.dumps({"value": function()})
-        except BaseException:
-            return json.dumps({"error": traceback.format_exc()})
+        return json.dumps({"error": error.text})
 
     ended = run_child(work, seconds)
     if not ended.answered:
@@ -43,6 +42,22 @@ def in_child(function: Callable[[], Any], seconds: float = SECONDS) -> Any:
     if "error" in answer:
         raise AssertionError(answer["error"])
     return answer["value"]
+
+
+class _ErrorText:
+    """Catch an error and keep its traceback.
+
+    A ``try`` statement would count as one of the tested program, which then catches its errors.
+    """
+
+    text = ""
+
+    def __enter__(self) -> _ErrorText:
+        return self
+
+    def __exit__(self, *error: object) -> bool:
+        self.text = traceback.format_exc()
+        return True
 
 
 @functools.cache

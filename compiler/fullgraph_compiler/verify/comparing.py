@@ -163,6 +163,9 @@ class _ValueComparison:
             if old["form"] != new["form"] or old["again"] != new["again"]:
                 self.unseen.append(f"calls of `{old['name']}` again: it is called with other values")
                 return
+            if old["error"] and old["error"][2]:
+                self.unseen.append(f"a call of `{old['name']}` {old['again']}, which did not compile before")
+                continue
             self.repeated += 1
             found = self._call(f"a call of `{old['name']}` {old['again']}", old, new)
             if old["error"] and new["error"] and old["error"][:2] == new["error"][:2]:

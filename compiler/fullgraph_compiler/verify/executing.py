@@ -46,8 +46,11 @@ _NO_VALUE = ("NameError", "UnboundLocalError")
 
 _BARE = re.compile(r"(input )?`\w+`|the returned value")
 """The place of a whole variable, not of a value inside the variable."""
-_OF_NUMBERS = ("ZeroDivisionError", "OverflowError")
-"""Errors of Python's numbers, where tensors become infinite."""
+_OF_NAN = "ValueError for NaN"
+OF_EXPANDED = "RuntimeError for an expanded tensor"
+"""torch's error if elements are written that share memory: an edit may write more elements."""
+_OF_NUMBERS = ("ZeroDivisionError", "OverflowError", _OF_NAN)
+"""Errors of Python's numbers, where tensors have some value."""
 
 
 class NeedsOwnProcessError(Exception):
@@ -159,7 +162,7 @@ class StatementRunner:
             try:
                 result = function(**arguments)
             except BaseException as error:
-                end, by_statement = type(error).__qualname__, _is_by_statement(error, raised)
+                end, by_statement = _kind(error), _is_by_statement(error, raised)
                 message = _ADDRESS.sub("0x", str(error)) if by_statement else ""
             random = random_states()
             shared = after()
@@ -186,6 +189,8 @@ class StatementRunner:
         if self._errors_differ and old.is_error and new.end in ("RuntimeError", old.end):
             return OutcomeDifference()
         if old.end in _OF_NUMBERS and not new.is_error and not self._caught:
+            return OutcomeDifference(f"{_ending(new)}, before {_ending(old)}", is_mild=True)
+        if new.end == OF_EXPANDED and not old.is_error and not self._caught:
             return OutcomeDifference(f"{_ending(new)}, before {_ending(old)}", is_mild=True)
         if old.end != new.end:
             return OutcomeDifference(f"{_ending(new)}, before {_ending(old)}", new.end in _NO_VALUE)
@@ -384,6 +389,15 @@ def _warning(warned: warnings.WarningMessage) -> str:
 
 def _ending(outcome: StatementOutcome) -> str:
     return _ENDINGS.get(outcome.end, f"raises {outcome.end}")
+
+
+def _kind(error: BaseException) -> str:
+    """Return the name of an error's class; two errors have names of their own."""
+    if isinstance(error, ValueError) and str(error) == "cannot convert float NaN to integer":
+        return _OF_NAN
+    if isinstance(error, RuntimeError) and "refers to a single memory location" in str(error):
+        return OF_EXPANDED
+    return type(error).__qualname__
 
 
 def _is_by_statement(error: BaseException, rows: list[int]) -> bool:

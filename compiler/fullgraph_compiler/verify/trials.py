@@ -39,7 +39,7 @@ from ..processes.children import run_child
 from .branches import BranchCoverage, is_caught, untaken
 from .environment import Path as ValuePath
 from .environment import ReachedConstants, TrialEnvironment, allow_more_copies, reached, shared_data
-from .executing import NeedsOwnProcessError, OutcomeDifference, StatementOutcome, StatementRunner
+from .executing import OF_EXPANDED, NeedsOwnProcessError, OutcomeDifference, StatementOutcome, StatementRunner
 from .recording import same_draws, set_seeds
 from .statements import (
     PROBE,
@@ -57,11 +57,18 @@ evaluation mode."""
 _MOST_CASES = 120
 _MOST_CASES_LATER = 40
 """The most cases of a later visit: the first has tried most values."""
+_OF_ENDS = ("IndexError", "RuntimeError")
+"""The errors of operations on positions or sizes that do not exist."""
 _MOST_SEARCHED = 48
 _LEAST_SEARCHED = 8
 """The least number of random cases, even after all branches were taken: some differences need a rare
 combination."""
-_OF_TYPES = ("RuntimeError", "TypeError", "AttributeError", "IndexError", "NotImplementedError", "KeyError")
+_LEAST_OF_TRUTHS = 32
+"""The least number of random cases if there are tensors of truth values, whose patterns matter."""
+_OF_TYPES = (
+    "RuntimeError", "TypeError", "AttributeError", "IndexError", "NotImplementedError", "KeyError",
+    OF_EXPANDED,
+)  # fmt: skip
 """Exceptions of operations on values of a wrong type or shape. On values that Fullgraph made up, they prove
 nothing unless the program catches them."""
 _NEEDS_PROCESS = "needs a process of its own"
@@ -316,8 +323,10 @@ class _TrialVisit:
             self._compare(case)
         # The search for branches gets extra time, since slow statements use up that of the listed cases.
         self._deadline = max(self._deadline, time.monotonic() + self._patience / 4)
+        has_truths = any(getattr(value, "dtype", None) == torch.bool for value in given.values())
+        least = _LEAST_OF_TRUTHS if has_truths else _LEAST_SEARCHED
         for number in range(_MOST_SEARCHED):
-            enough = number >= _LEAST_SEARCHED or self._most_cases < _MOST_CASES
+            enough = number >= least or self._most_cases < _MOST_CASES
             done = enough and not untaken(self._branches, self._answer.taken)
             if self._is_over() or done:
                 return
@@ -386,7 +395,8 @@ class _TrialVisit:
             if difference:
                 words = f"with {case.words or 'the values of the run'}, {difference.words}"
                 is_mild = difference.is_mild or case.is_rough or case.is_foreign
-                is_mild = is_mild or (self._statements.raises_more and new.is_error and bool(case.words))
+                may_raise = self._statements.raises_more and not self._caught
+                is_mild = is_mild or (may_raise and new.end in _OF_ENDS and bool(case.words))
                 self._answer.differ(OutcomeDifference(words, difference.depends_on_use, is_mild))
         self._answer.cases += 1
         self._answer.taken |= taken

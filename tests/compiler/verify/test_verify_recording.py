@@ -287,6 +287,22 @@ def test_what_a_call_changes_before_its_error_is_mild(tmp_path: Path) -> None:
     assert compared.mild.startswith("after `ValueError`, input[1] of a call of `root` ")
 
 
+def test_a_repeated_call_that_did_not_compile_is_not_compared(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    text = (
+        "import torch\nfrom torch._dynamo.exc import InternalTorchDynamoError\n\n"
+        "@torch.compile(backend='eager')\ndef root(x):\n"
+        "    if x.sum() == 0:\n        raise InternalTorchDynamoError('nothing')\n    return x * 2\n\n"
+        "root(torch.ones(3))\n"
+    )
+    for name, written in (("before", text), ("after", text.replace("== 0", "== 0.5"))):
+        path.write_text(written)
+        observed(path, str(tmp_path / name))
+    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert (compared.difference, compared.again) == ("", "")
+    assert any("which did not compile before" in item for item in compared.unseen)
+
+
 LEFT = """
 import os
 import torch

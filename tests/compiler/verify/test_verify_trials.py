@@ -504,6 +504,35 @@ Model(5).f(torch.arange(9.0))
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "mild"),
+    [
+        ("return int(x.sum()) * y", "return x.sum().nan_to_num().long() * y", "ValueError for NaN"),
+        (
+            "m = y[:, 0] > 0\n    y[m] = 1.0\n    return y",
+            "m = y[:, :1] > 0\n    return y.copy_(torch.where(m, 1.0, y))",
+            "expanded tensor",
+        ),
+    ],
+    ids=["NaN", "expanded"],
+)
+def test_an_error_of_numbers_or_memory_is_mild_unless_it_is_caught(
+    old: str, new: str, mild: str, tmp_path: Path
+) -> None:
+    rows = len(old.split("\n"))
+    path = tmp_path / "program.py"
+    head = "import torch\n\ndef f(x, y):\n"
+    call = "x = torch.arange(9.0).view(3, 3) - 4\n{}f(x, x.clone())\n"
+    path.write_text(f"{head}    {old}\n\n" + call.format(""))
+    trial = Trial(1, str(path), 4, 3 + rows, f"    {new}\n")
+    (found,) = tried(TrialRequest(1, Script(str(path)), (trial,)))
+    assert (found.problem, found.difference) == ("", ""), found
+    assert mild in found.mild
+    path.write_text(f"{head}    {old}\n\n" + call.format("try:\n    ") + "except Exception:\n    pass\n")
+    (found,) = tried(TrialRequest(1, Script(str(path)), (trial,)))
+    assert found.difference
+
+
+@pytest.mark.parametrize(
     ("owned", "raises_more", "expected"),
     [
         ("", False, "input `near`"),
