@@ -147,12 +147,26 @@ def test_what_a_branch_prints_is_printed_uncompiled() -> None:
     assert '("bad")\n    x = x.masked_fill(bad, 0)\n    return x\n' in got["always"]
 
 
+def test_a_turn_that_is_skipped_without_elements_runs_always() -> None:
+    head = HEAD + "def f(x, m):\n    for e in range(3):\n        i = torch.where(m == e)[0]\n"
+    skip = "        if i.numel() == 0:\n            continue\n"
+    rest = "        # scatter back\n        x.index_add_(0, i, x[i] * 2)  # twice\n    return x\n"
+    assert results(head + skip + rest, "i.numel()", "GB0170")["always"] == head + rest
+    more = skip.replace("continue", "x = x + 1\n            continue")
+    assert "always" not in results(head + more + rest, "i.numel()", "GB0170")
+
+
 def test_a_divisor_that_is_tested_is_at_least_one() -> None:
     text = HEAD + "def f(x, n):\n    if n > 0:\n        y = x.sum() / n\n    else:\n        y = x.sum() * 0\n"
     got = results(text + "    return y\n", "n > 0", "GB0170")
     assert "y = torch.where(n > 0, x.sum() / n, x.sum() * 0)\n" in got["where"]
     source_and_fixes = _all(text + "    return y\n", "n > 0", "GB0170", "where")
-    assert any("x.sum() / torch.where(n > 0, n, 1), x.sum() * 0)" in item for item in source_and_fixes)
+    plain, chosen = (item.partition("(n > 0, ")[2].partition("\n")[0] for item in source_and_fixes)
+    assert plain == "x.sum() / n, x.sum() * 0)"
+    assert chosen == "x.sum() / torch.where(n > 0, n, 1), x.sum() * 0)"
+    counted = text.replace("(x, n):\n", "(x, m):\n    found = m > 0\n    n = found.sum()\n")
+    source_and_fixes = _all(counted + "    return y\n", "n > 0", "GB0170", "where")
+    assert any("x.sum() / n.clamp(min=1), x.sum() * 0)" in item for item in source_and_fixes)
 
 
 def test_a_divisor_that_the_condition_rules_out_is_one() -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from fixing import body, results
+from fixing import body, fixes, results
+from fullgraph_server.fixes.editing import edited
 
 HEAD = "import torch\n\n"
 
@@ -293,3 +294,143 @@ def test_a_tensor_that_is_moved_stays_in_a_variable() -> None:
                 return x + table[0] * table.sum()
         """
     )
+
+
+SLICES = [
+    (
+        ("a = torch.randint(0, 4, (1,)).item()", "x[..., a : a + 2] = 0"),
+        (
+            "a = torch.randint(0, 4, ())",
+            "positions = torch.arange(x.size(-1), device=x.device)",
+            "x.masked_fill_((positions >= a.to(x.device)) & (positions < (a + 2).to(x.device)), 0)",
+        ),
+    ),
+    (
+        ("a = y.max().item()", "x[..., a:, :] *= 0.5"),
+        (
+            "a = y.max().long()",
+            "positions = torch.arange(x.size(-2), device=x.device)",
+            "x.copy_(torch.where((positions >= a).unsqueeze(-1), x * 0.5, x))",
+        ),
+    ),
+    (
+        (
+            "h = x.size(0)",
+            "a = int(y.max())",
+            "b = int(y.argmax().item())",
+            "low = max(0, a - 2)",
+            "high = min(a + 2, h)",
+            "x[low:high, :b] = y[low:high, :b]",
+        ),
+        (
+            "h = x.size(0)",
+            "a = y.max().long()",
+            "b = y.argmax()",
+            "low = (a - 2).clamp(min=0)",
+            "high = (a + 2).clamp(max=h)",
+            "rows = torch.arange(x.size(0), device=x.device)",
+            "columns = torch.arange(x.size(1), device=x.device)",
+            (
+                "x.copy_(torch.where(((rows >= low) & (rows < high)).unsqueeze(-1) & (columns < b), "
+                "y.to(x.dtype), x))"
+            ),
+        ),
+    ),
+    (
+        ("top = y[0].item()", "left = y[1].item()", "z = x[:, top : top + 8, left : left + 8]"),
+        (
+            "top = y[0].long()",
+            "left = y[1].long()",
+            (
+                "z = x.index_select(1, top + torch.arange(8, device=x.device))"
+                ".index_select(2, left + torch.arange(8, device=x.device))"
+            ),
+        ),
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), SLICES, ids=["ellipsis", "in place", "rows and columns", "crop"]
+)
+def test_a_slice_that_a_tensor_bounds_selects_by_position(
+    before: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    at = next(line.partition(" = ")[2] for line in before if "y" in line or "randint" in line)
+    assert results(function(*before), at, "GB0124")["slice-positions"] == function(*after)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "z = x[:a].mean()",
+        "z = x[1, a : a + 2]",
+        "x[y, a:] = 0",
+        "x[:a] = y[a:]",
+        "z = y[a]",
+        "x[..., :a] = y[..., :a].mean()",
+        "x[..., a if a else 1 :] = 0",
+        "x[a:][..., :a] = 0",
+        "x[:, a : a + 2].mul_(0)",
+        "del x[a : a + 2]",
+    ],
+)
+def test_a_slice_that_positions_cannot_select_is_kept(statement: str) -> None:
+    found = results(function("a = y.max().item()", statement), "y.max().item()", "GB0124")
+    assert "slice-positions" not in found
+    assert "stay-tensor" in found
+
+
+@pytest.mark.parametrize(
+    ("statements", "safety", "told"),
+    [
+        (("a = torch.randint(0, 4, (1,)).item()", "x[..., a : a + 2] = 0"), "safe", ""),
+        (("a = y.max().item()", "x[..., a:] = 0"), "unsafe", "on the device of the tensor"),
+        (("a = torch.randint(0, 4, (1,)).item()", "z = x[..., a : a + 2]"), "unsafe", "beyond the end"),
+        (("a = torch.randint(0, 4, (1,)).item()", "x[..., :a] = y[..., :a]"), "unsafe", "fit the whole"),
+        (("a = torch.rand(1).item()", "b = int(a * 9)", "x[..., :b] = 0"), "unsafe", "precision"),
+        (("a = torch.randint(0, 4, ()).item()", "x[..., a - 2 : a + 2] = 0"), "unsafe", "A negative bound"),
+        (("a = torch.randint(-4, 4, ()).item()", "x[..., a:] = 0"), "unsafe", "A negative bound"),
+        (("a = torch.randint(4, (1,)).item()", "b = max(0, a - 2)", "x[..., b:] = 0"), "safe", ""),
+    ],
+)
+def test_a_slice_by_position_says_what_may_differ(
+    statements: tuple[str, ...], safety: str, told: str
+) -> None:
+    _, found = fixes(function(*statements), statements[0].partition(" = ")[2], "GB0124")
+    (fix,) = (fix for fix in found if fix.rule == "slice-positions")
+    assert fix.safety == safety
+    assert told in fix.change
+    assert told or fix.change.endswith("select among them.")
+
+
+def test_rows_columns_and_planes_have_variables_of_their_own() -> None:
+    draws = [f"{name} = torch.randint(0, 4, ()).item()" for name in "abc"]
+    text = function(*draws, "x[..., a:, b:, c:] = -1e9")
+    (made,) = [
+        text
+        for rule, text in results(text, "torch.randint(0, 4, ()).item()", "GB0124").items()
+        if rule == "slice-positions"
+    ]
+    for name, dimension in (("planes", -3), ("rows", -2), ("columns", -1)):
+        assert f"{name} = torch.arange(x.size({dimension}), device=x.device)" in made
+    mask = (
+        "(planes >= a.to(x.device))[:, None, None] & (rows >= b.to(x.device)).unsqueeze(-1) "
+        "& (columns >= c.to(x.device))"
+    )
+    assert f"x.copy_(torch.where({mask}, -1e9, x))" in made
+
+
+def test_a_mask_may_have_up_to_three_dimensions_less() -> None:
+    source, found = fixes(function("x[y] = x[y].flip(-1)"), "x[y]", "GB0036", number=1)
+    written = [edited(source, fix.edits) for fix in found if fix.rule == "masked-fill"]
+    masks = ("y", "y.unsqueeze(-1)", "y[..., None, None]", "y[..., None, None, None]")
+    for mask in masks:
+        assert any(f"x.copy_(torch.where({mask}, x.flip(-1), x))" in text for text in written)
+
+
+def test_bounds_that_are_drawn_move_to_the_device_of_the_tensor() -> None:
+    lines = ("a = torch.randint(0, 4, (1,)).item()", "b = a + 2", "x[..., a:b] = 0", "z = y[..., a : a + 8]")
+    got = results(function(*lines), "torch.randint(0, 4, (1,)).item()", "GB0124")["slice-positions"]
+    assert "x.masked_fill_((positions >= a.to(x.device)) & (positions < b.to(x.device)), 0)" in got
+    assert "y.index_select(-1, a.to(y.device) + torch.arange(8, device=y.device))" in got

@@ -173,8 +173,8 @@ class _EffectReader:
                 self.found.outside[f"changes `{dotted(target) or dotted(target.value) or root.id}`"] = None
                 return
             self._change(self.value(target.value, values), target)
-            if root is not None:  # an item of a container shares its memory with the container
-                values[root.id] |= origins
+            if root is not None and not _copies(target):
+                values[root.id] |= origins  # an item of a container shares its memory with the container
 
     def _augmented(self, node: ast.AugAssign, values: _Values) -> None:
         added = self.value(node.value, values)
@@ -473,6 +473,12 @@ class _EffectReader:
         """Record a call with unknown effects; treat its result as memory of its own."""
         self.found.unknown[ast.unparse(node.func)] = None
         return _FRESH
+
+
+def _copies(target: ast.Attribute | ast.Subscript) -> bool:
+    """Tell whether a store copies numbers into a tensor: only tensors and arrays have several indices."""
+    items = target.slice.elts if isinstance(getattr(target, "slice", None), ast.Tuple) else ()  # type: ignore[union-attr]
+    return any(isinstance(item, ast.Slice) or ast.unparse(item) == "..." for item in items)
 
 
 def _merge(values: _Values, others: _Values) -> None:

@@ -11,10 +11,10 @@ Families:
 - ``skipping``: layers that are skipped at random
 - ``values``: tensors that are converted to Python numbers
 - ``selections``: masks as indices, and other sizes that depend on data
+- ``slices``: slices whose bounds come from tensor data
 - ``tensors``: tensors made or changed in ways that torch does not trace
 - ``rewrites``: calls that torch traces after they are rewritten
-- ``python``: settings, decorators, imports and classes
-- ``contexts``: context managers
+- ``python``: settings, decorators, imports, classes and context managers
 - ``hoisting``: code that is moved before the compiled call, or runs once
 - ``recompilations``: edits that follow the advice on recompilations
 - ``arguments``: arguments that are made alike in every call

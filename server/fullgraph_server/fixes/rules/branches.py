@@ -10,7 +10,17 @@ from dataclasses import dataclass, replace
 from ...workspace.syntax import called, dotted, free, last_row, names, nodes_of
 from ..model import Edit, Fix
 from .arms import BranchArm, BranchChoice, chosen, is_no_tensor, predicated, read_arm
-from .expressions import WIDTH, beside, condition, is_pure, may_run_always, may_run_twice, plain, wrapped
+from .expressions import (
+    WIDTH,
+    beside,
+    condition,
+    is_count,
+    is_pure,
+    may_run_always,
+    may_run_twice,
+    plain,
+    wrapped,
+)
 from .offering import INDEX, node_rule, quoted
 from .printing import is_output, later_as_numbers
 from .syntax import ParsedFile, bracketed
@@ -35,6 +45,10 @@ _ALWAYS = Fix(
     "The lines also run where the condition is false; there, they change nothing.",
     "safe",
     INDEX,
+)
+_OF_NOTHING = (
+    "Without elements, they compute nothing, but parameters that they use have a zero gradient instead of "
+    "none, and a sum of nothing times infinity is NaN."
 )
 _WRITTEN = "Attributes are other tensors after each call, and values are converted before they are written."
 _COND = Fix(
@@ -90,6 +104,7 @@ def of_condition(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     if isinstance(owner, ast.IfExp) and owner.test is whole:
         yield from _expression(code, owner)
     elif isinstance(owner, ast.If) and owner.test is whole:
+        yield from _without_skip(code, owner)
         test = _test(code, whole, node)
         if test is not None:
             yield from _statement(code, owner, test)
@@ -259,6 +274,34 @@ def _always(code: ParsedFile, owner: ast.If, body: Sequence[ast.stmt]) -> Iterat
         yield replace(_noticed(_ALWAYS, change), edits=_replaced(code, owner, owner, (), lines))
 
 
+def _without_skip(code: ParsedFile, owner: ast.If) -> Iterator[Fix]:
+    """Remove an ``if x.numel() == 0: continue``, if the rest of the turn changes nothing without elements.
+
+    The edit contains the rest, so that a trial compares it.
+    """
+    following = code.following(owner)
+    is_skip = len(owner.body) == 1 and isinstance(owner.body[0], ast.Continue) and not owner.orelse
+    if not is_skip or code.is_elif(owner) or not following or not _is_of_none(plain(owner.test)):
+        return
+    last, end = following[-1], code.span(following[-1])
+    rows = [code.source.line(row) for row in range(last_row(owner) + 1, end.end_row + 1)]
+    if code.is_first(owner) and code.is_first(following[0]) and code.is_alone(owner.body[0]):
+        rows[-1] = rows[-1][: end.end_column - 1]
+        indent = code.indentation(owner)
+        kept = [f"{indent}{comment}" for comment in code.comments(owner.lineno, last_row(owner))]
+        text = "\n".join((*kept, *rows)).lstrip()
+        yield replace(_noticed(_ALWAYS, _OF_NOTHING), edits=(code.replaced(owner, text, last),))
+
+
+def _is_of_none(test: ast.expr) -> bool:
+    """Tell whether a condition holds if there are no elements: ``x.numel() == 0``, ``not mask.any()``."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return called(plain(test.operand)) in ("any", "numel", "len")
+    if not isinstance(test, ast.Compare) or not ast.unparse(test).endswith(" == 0"):
+        return False
+    return called(plain(test.left)) in ("numel", "len", "size")
+
+
 def _ends_function(code: ParsedFile, owner: ast.If) -> bool:
     """Tell whether a branch is in the block of its function, and nothing after it returns a value."""
     returns = (item for part in code.following(owner) for item in nodes_of(ast.Return, part))
@@ -310,30 +353,30 @@ def _choice(
     for way in change.ways() if pure else [change]:
         every = way.lines(test.text, _by_where)
         for lines in _without_items(every):
-            for written in (lines, _without_zero(owner.test, lines)):
-                if written:
-                    edits = _replaced(code, owner, last, test.guards, written)
-                    yield replace(base, edits=(*edits, *_printed(code, last, change)))
+            for written in (lines, *_without_zero(code, owner.test, lines)):
+                edits = _replaced(code, owner, last, test.guards, written)
+                yield replace(base, edits=(*edits, *_printed(code, last, change)))
     if change.is_inline:
         lines = change.lines(test.text, _by_cond)
         yield replace(_COND, edits=_replaced(code, owner, last, test.guards, lines))
 
 
-def _without_zero(test: ast.expr, lines: Sequence[str]) -> list[str]:
+def _without_zero(code: ParsedFile, test: ast.expr, lines: Sequence[str]) -> Iterator[list[str]]:
     """Divide by one in place of a divisor that the branch rules out, such as zero.
 
-    A division by zero would make the gradient NaN, even in the arm that is not taken. The result is empty if
-    no line has such a divisor.
+    A division by zero would make the gradient NaN, even in the arm that is not taken. Yield nothing if no
+    line has such a divisor.
     """
     inner = plain(test)
     is_compared = isinstance(inner, ast.Compare) and isinstance(inner.comparators[0], ast.Constant)
     name = dotted(inner.left if isinstance(inner, ast.Compare) and is_compared else inner)
     pattern = re.compile(rf"/ {re.escape(name)}(?![\w.(\[])")
-    safe = f"{name}.masked_fill({name} == 0, 1)"
+    safe = [f"{name}.masked_fill({name} == 0, 1)"]
     if isinstance(inner, ast.Compare) and isinstance(inner.ops[0], (ast.Gt, ast.GtE)):
-        safe = f"torch.where({ast.unparse(inner)}, {name}, 1)"
-    written = [pattern.sub(f"/ {safe}", line) for line in lines]
-    return written if name and written != list(lines) else []
+        is_positive = ast.unparse(inner) in (f"{name} > 0", f"{name} >= 1") and is_count(code, test, name)
+        safe = [f"{name}.clamp(min=1)"] * is_positive + [f"torch.where({ast.unparse(inner)}, {name}, 1)"]
+    if name and any(map(pattern.search, lines)):
+        yield from ([pattern.sub(f"/ {divisor}", line) for line in lines] for divisor in safe)
 
 
 def _without_items(lines: Sequence[str]) -> Iterator[list[str]]:

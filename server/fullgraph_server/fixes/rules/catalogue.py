@@ -19,7 +19,6 @@ from ..splitting.rule import split
 from ..splitting.scoping import scoped
 from . import (
     branches,
-    contexts,
     hoisting,
     printing,
     python,
@@ -27,6 +26,7 @@ from . import (
     rewrites,
     selections,
     skipping,
+    slices,
     tensors,
     values,
 )
@@ -44,7 +44,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0033": (branches.branches, values.lists),
     "GB0034": (branches.branches,),
     # values
-    "GB0124": (branches.tensor_checks, values.scalars, *_hoisted),
+    "GB0124": (branches.tensor_checks, slices.sliced, values.scalars, *_hoisted),
     "GB0109": (values.lists,),
     "GB0036": (selections.shapes,),
     "GB0219": (selections.assigned,),
@@ -54,8 +54,8 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0069": (python.imports,),
     "GB0007": (printing.prints, python.imports, *_hoisted),
     **dict.fromkeys(("GB0098", "GB0099", "GB0208", "GB0236", "GB0251", "GB2520", "GB0078"), _traced),
-    **dict.fromkeys(("GB0142", "GB0066", "GB0262", "GB0221"), (contexts.around, contexts.contexts)),
-    "GB0263": (python.turned("enable_trace_contextlib", "True"), contexts.around, contexts.contexts),
+    **dict.fromkeys(("GB0142", "GB0066", "GB0262", "GB0221"), (python.around, python.contexts)),
+    "GB0263": (python.turned("enable_trace_contextlib", "True"), python.around, python.contexts),
     **dict.fromkeys(("GB0179", "GB4198"), (tensors.deepcopies,)),
     **dict.fromkeys(("GB0240", "GB0241", "GB0242", "GB0247"), (tensors.out_arguments,)),
     **dict.fromkeys(("GB0056", "GB0220"), (tensors.data_assignments,)),
@@ -66,7 +66,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB4841": (tensors.moved_attributes,),
     **dict.fromkeys(("GB0013", "GB0467", "GB7650", "GB6815", "GB4271", "GB7786"), (hoisting.moved,)),
     **dict.fromkeys(("GB0125", "GB0206", "GB8985"), (hoisting.moved, tensors.required)),
-    "GB0008": (contexts.around, hoisting.moved),
+    "GB0008": (python.around, hoisting.moved),
     "GB0264": (tensors.registered, tensors.new_parameters),
     "GB0226": (tensors.new_parameters,),
     "GB0119": (python.super_init,),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from ...workspace.syntax import called, dotted
+from ...workspace.syntax import called, dotted, nodes_of
 from .syntax import ParsedFile
 
 _CHANGING = frozenset(
@@ -188,6 +188,34 @@ def _is_pure_call(call: ast.Call) -> bool:
     if dotted(call.func).partition(".")[0] in _MODULES:
         return True
     return isinstance(call.func, ast.Attribute) and is_tensor_method(call.func)
+
+
+def assigned_once(code: ParsedFile, function: ast.AST | None) -> dict[str, ast.Assign]:
+    """Return the assignments of the variables that a function assigns once, by variable."""
+    stores: dict[str, list[ast.Name]] = {}
+    for item in nodes_of(ast.Name, function):
+        if isinstance(item.ctx, ast.Store):
+            stores.setdefault(item.id, []).append(item)
+    parents = {key: code.parent(items[0]) for key, items in stores.items() if len(items) == 1}
+    return {
+        key: item
+        for key, item in parents.items()
+        if isinstance(item, ast.Assign) and item.targets == stores[key]
+    }
+
+
+def is_count(code: ParsedFile, node: ast.AST, name: str) -> bool:
+    """Tell whether a variable is certainly a whole number: it counts where a comparison holds."""
+    known = assigned_once(code, code.function(node))
+    counted = plain(known[name].value) if name in known else None
+    if not isinstance(counted, ast.Call) or not isinstance(counted.func, ast.Attribute):
+        return False
+    mask: ast.expr = counted.func.value
+    if isinstance(mask, ast.Name) and mask.id in known:
+        mask = known[mask.id].value
+    return counted.func.attr == "count_nonzero" or (
+        counted.func.attr == "sum" and isinstance(mask, ast.Compare)
+    )
 
 
 def is_tensor_method(function: ast.Attribute) -> bool:

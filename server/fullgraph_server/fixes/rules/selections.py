@@ -161,11 +161,18 @@ def assigned(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     if not isinstance(target, ast.Subscript) or not isinstance(target.slice, (ast.Name, ast.Attribute)):
         return
     into, mask = code.operand(target.value), code.text(target.slice)
-    for shaped in (mask, f"{mask}.unsqueeze(-1)"):
+    for shaped in _shaped(mask):
         choice = f"torch.where({shaped}, {code.argument(statement.value)}, {into})"
         for text, owned in _written(code, statement, target.value, choice):
             edits = (code.replaced(statement, text), *code.importing_torch())
             yield replace(_FILL, edits=edits, owned=owned)
+
+
+def _shaped(mask: str) -> Iterator[str]:
+    """Yield a mask for a tensor with as many dimensions, and with one to three more."""
+    yield mask
+    yield f"{beside(mask)}.unsqueeze(-1)"
+    yield from (f"{beside(mask)}[...{', None' * more}]" for more in (2, 3))
 
 
 def _written(code: ParsedFile, statement: ast.stmt, node: ast.expr, choice: str) -> Iterator[tuple[str, str]]:
@@ -458,7 +465,7 @@ def _masked_write(code: ParsedFile, selection: ast.Subscript) -> Iterator[Fix]:
     if sign:
         tight = isinstance(statement.value, (ast.Name, ast.Attribute, ast.Call, ast.Constant, ast.UnaryOp))
         value = f"{into} {sign} {value if tight else f'({value})'}"
-    for shaped in (mask, f"{beside(mask)}.unsqueeze(-1)"):
+    for shaped in _shaped(mask):
         choice = f"torch.where({shaped}, {value}, {into})"
         for text, owned in _written(code, statement, target.value, choice):
             edits = (code.replaced(statement, text), *code.importing_torch())

@@ -57,7 +57,9 @@ _CONVERSIONS: Mapping[str, tuple[str, ...]] = {
     "bool": (".bool()",),
 }
 """By conversion: what to append to a tensor that stays a tensor, in the order to try."""
-_MATH = frozenset({
+_INTEGERS = frozenset({"argmax", "argmin", "count_nonzero", "long", "randint", "randperm"})
+"""Functions and methods whose results are integers, if no dtype is given."""
+MATH = frozenset({
     "acos", "asin", "atan", "cos", "cosh", "erf", "exp", "expm1", "isfinite", "isinf", "isnan", "log",
     "log10", "log1p", "log2", "sin", "sinh", "sqrt", "tan", "tanh",
 })  # fmt: skip
@@ -136,12 +138,20 @@ def _kept(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
     outer = code.parent(node)
     module, _, name = dotted(outer.func).rpartition(".") if isinstance(outer, ast.Call) else ("", "", "")
     whole, method = node, ""
-    if isinstance(outer, ast.Call) and outer.args == [node] and module == "math" and name in _MATH:
+    if isinstance(outer, ast.Call) and outer.args == [node] and module == "math" and name in MATH:
         whole, method = outer, f".{name}()"  # `math.exp` takes no tensor
+    if endings == _CONVERSIONS["int"] and is_integer(value):
+        endings = ("",)
     is_detached = called(value) == "detach"
     for ending in endings:
         if not (is_detached and ending == ".detach()"):
             yield code.replaced(whole, f"{code.operand(value)}{ending}{method}")
+
+
+def is_integer(node: ast.expr) -> bool:
+    """Tell whether an expression is certainly a tensor of integers."""
+    is_given = any(word.arg in ("dtype", "out", None) for word in getattr(node, "keywords", ()))
+    return called(node) in _INTEGERS and not is_given
 
 
 def _printed(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
