@@ -103,7 +103,7 @@ class _FixCommand:
         prover.show = lambda finding, fix: show(
             f"{shown_place(finding)}: {fix.title} ({len(tried)} of {total} done)"
         )
-        async for item in try_all(prover, base, self._candidates):
+        async for item in try_all(prover, base, self._candidates, self.options.safety):
             tried = (*tried, item)
         tried = tuple(fix_first(tried))
         show("looking for edits that work together")

@@ -17,8 +17,10 @@ from .splitting.watching import whole_name
 Drifts: TypeAlias = Callable[[str], TextDrift]
 """A function that returns, for a file name, how the file's text changed between the two runs."""
 
-_LEAST_KEPT: Final = 0.7
-"""The share of the compiled lines that an edit must leave compiled."""
+LEAST_KEPT: Final = 0.7
+"""The share of the compiled lines that an edit must leave compiled if its part has graph breaks."""
+_LEAST_WITHOUT_BREAKS: Final = 0.25
+"""This share if the part has none."""
 _MOST_OF_NEW: Final = 2
 """How often a function that had no graph before may recompile with an edit, for example for another size."""
 _Key: TypeAlias = tuple[str, str, str, int]
@@ -95,13 +97,33 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
 
 
 def uncompiled(before: Report, after: Report) -> str:
-    """Say how many lines an edit takes out of graphs; return "" if most of the lines are still compiled."""
+    """Say how many lines an edit takes out of graphs; return "" if enough is still compiled.
+
+    Lines or operations have to be left: a line may call a large module. If the new functions have no graph
+    break, few are enough: the rest prepares data, for instance.
+    """
+    known = {(frame.filename, frame.qualname) for frame in before.frames}
+    parts = [frame for frame in after.frames if (frame.filename, frame.qualname) not in known]
+    is_whole = parts and not any(frame.breaks for frame in parts)
+    if share_compiled(before, after) >= (_LEAST_WITHOUT_BREAKS if is_whole else LEAST_KEPT):
+        return ""
     was, now = len(rows_in_graphs(before)), len(rows_in_graphs(after))
-    return (
-        f"only {now} of {counted(was, 'line')} in graphs are still compiled"
-        if now < was * _LEAST_KEPT
-        else ""
+    return f"only {now} of {counted(was, 'line')} in graphs are still compiled"
+
+
+def share_compiled(before: Report, after: Report) -> float:
+    """Return which share of the lines or of the operations in graphs is still there, the larger one."""
+    lines, operations = len(rows_in_graphs(before)), _operations(before)
+    return max(
+        len(rows_in_graphs(after)) / lines if lines else 1.0,
+        _operations(after) / operations if operations else 0.0,
     )
+
+
+def _operations(report: Report) -> float:
+    """Return about how many operations the graphs have, without those of recompilations."""
+    graphs = ((frame, max(frame.graphs - frame.recompiles, 1)) for frame in report.frames if frame.graphs)
+    return sum(frame.ops * once / frame.graphs for frame, once in graphs)
 
 
 def rows_in_graphs(report: Report) -> set[tuple[str, int]]:

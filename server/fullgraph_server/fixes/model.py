@@ -157,6 +157,8 @@ class Verdict:
     noticed: str = ""
     """A mild difference, with its place: a tensor in place of a number, another memory layout. Empty if there
     is none."""
+    is_small: bool = False
+    """Whether only a small part of the compiled lines stays compiled."""
 
     @property
     def removes(self) -> tuple[int, int]:

@@ -57,16 +57,17 @@ class _PlanStep:
     def weight(self) -> int:
         """The cost of the candidate, in steps of a plan.
 
-        It is one, plus one for each graph break that the candidate reveals.
+        It is one, plus one for each graph break that the candidate reveals. A split counts as three: a
+        reviewer prefers two rewritten lines to a second function.
         """
         verdict = self.item.verdict
+        own = 3 if self.item.fix.uncompiles else 1
         gone = sum(finding.kind == "graph-break" for finding in self.removes)
-        return 1 + verdict.after.breaks - verdict.before.breaks + gone if verdict.reveals else 1
+        return own + verdict.after.breaks - verdict.before.breaks + gone if verdict.reveals else own
 
     def is_of(self, finding: Finding) -> bool:
         """Tell whether a finding in a later text is the finding of this candidate."""
-        own = self.finding
-        return (finding.kind, finding.code, finding.message) == (own.kind, own.code, own.message)
+        return _key(finding) == _key(self.finding)
 
 
 async def shortest(
@@ -80,19 +81,28 @@ async def shortest(
 
     ``tried`` has all findings of ``base``, in the order in which to fix them. The plan begins with the
     smallest set of candidates that removes every removable finding; then come fixes for the findings that
-    remain. Steps that only reveal graph breaks stay in the plan if later steps remove these breaks; otherwise
-    the plan is made without them. At the end, each step is dropped without which the other steps remove as
-    much.
+    remain. Steps that only reveal graph breaks stay in the plan if later steps remove these breaks; a plan
+    without such steps is made, too, unless it cannot be better. At the end, each step is dropped if the other
+    steps remove as much without it.
     """
     steps = [_PlanStep(item.finding, step) for item in tried for step in item.steps(safety)]
     ways = [steps, [step for step in steps if not step.item.verdict.reveals]]
-    plans = [
-        await _followed(prover, base, candidates, safety, tried, smallest_cover(way))
-        for way in (ways if ways[0] != ways[1] else ways[:1])
-    ]
-    return await _minimal(
-        prover, min(plans, key=lambda plan: (counts_of(plan.last.report).breaks, len(plan.steps)))
-    )
+    plans = [await _followed(prover, base, candidates, safety, tried, smallest_cover(ways[0]))]
+    is_best = not counts_of(plans[0].last.report).breaks and not _has_reveals(plans[0])
+    if ways[0] != ways[1] and not is_best:
+        plans.append(await _followed(prover, base, candidates, safety, tried, smallest_cover(ways[1])))
+    return await _minimal(prover, min(plans, key=_cost), tried)
+
+
+def _has_reveals(plan: FixPlan) -> bool:
+    """Tell whether a step of a plan reveals graph breaks."""
+    return any(item.verdict.reveals for _, item in plan.steps)
+
+
+def _cost(plan: FixPlan) -> tuple[int, ...]:
+    counts = counts_of(plan.last.report)
+    splits = sum(item.fix.uncompiles for _, item in plan.steps)
+    return counts.breaks, counts.recompiles, splits, len(plan.steps)
 
 
 def smallest_cover(steps: Sequence[_PlanStep]) -> list[_PlanStep]:
@@ -135,11 +145,11 @@ async def _followed(
         left = []
         findings = list(known) if state is base else prover.fixable(state.report)
         for finding in sorted(findings, key=rank):
-            if state is base:
+            wanted = [step.item.fix.rule for step in first if step.is_of(finding)]
+            if state is base and not known[finding].is_put_off:
                 item = known[finding]
             else:
-                item = await try_finding(prover, base, state, finding, candidates)
-            wanted = [step.item.fix.rule for step in first if step.is_of(item.finding)]
+                item = await _tried(prover, base, state, finding, candidates, safety, wanted)
             steps = sorted(item.steps(safety), key=lambda step: step.fix.rule not in wanted)
             if steps:
                 made.append((item.finding, steps[0]))
@@ -159,13 +169,59 @@ async def _followed(
     return replace(sound, left=tuple(left))
 
 
-async def _minimal(prover: EditProver, plan: FixPlan) -> FixPlan:
+async def _tried(
+    prover: EditProver,
+    base: ExperimentState,
+    state: ExperimentState,
+    finding: Finding,
+    candidates: Candidates,
+    safety: Sequence[Safety],
+    wanted: Sequence[str],
+) -> FindingTries:
+    """Try the candidates of the ``wanted`` rules, which were verified before, and others if these fail."""
+    if wanted:
+        item = await try_finding(
+            prover,
+            base,
+            state,
+            finding,
+            lambda one, context: [fix for fix in candidates(one, context) if fix.rule in wanted],
+        )
+        if item.steps(safety):
+            return item
+    return await try_finding(prover, base, state, finding, candidates)
+
+
+async def _minimal(prover: EditProver, plan: FixPlan, tried: Sequence[FindingTries]) -> FixPlan:
     """Drop each step that other steps make needless, beginning with the first step."""
     index = 0
     while index < len(plan.steps) > 1:
-        shorter = await _without(prover, plan, index)
+        shorter = None if _is_needed(plan, index, tried) else await _without(prover, plan, index)
         plan, index = (shorter, index) if shorter is not None else (plan, index + 1)
     return plan
+
+
+def _is_needed(plan: FixPlan, index: int, tried: Sequence[FindingTries]) -> bool:
+    """Tell whether no other step removes the graph break of a step, as far as ``tried`` says.
+
+    ``tried`` has the findings of the unmodified program. The edits of a recompilation may be needless though
+    no single step removes it.
+    """
+    finding, _ = plan.steps[index]
+    if finding.kind != "graph-break":
+        return False
+    for number, (other, step) in enumerate(plan.steps):
+        same = (known for known in tried if _key(known.finding) == _key(other))
+        runs = [one.verdict for known in same for one in known.tries if one.fix.rule == step.fix.rule]
+        runs = [verdict for verdict in runs if verdict.verified or verdict.reveals]
+        removed = {_key(item) for verdict in runs for item in verdict.along}
+        if number != index and (not runs or _key(finding) in removed):
+            return False
+    return True
+
+
+def _key(finding: Finding) -> tuple[str, str, str]:
+    return finding.kind, finding.code, finding.message
 
 
 async def _without(prover: EditProver, plan: FixPlan, left_out: int) -> FixPlan | None:

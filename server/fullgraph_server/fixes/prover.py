@@ -25,6 +25,7 @@ from ..text.messages import counted
 from ..workspace.ranges import node_span
 from ..workspace.syntax import nodes_of
 from .changes import (
+    LEAST_KEPT,
     counts_of,
     drifts_of,
     fails_only_in,
@@ -34,6 +35,7 @@ from .changes import (
     only_in,
     removes_too,
     revealed,
+    share_compiled,
     uncompiled,
     worse,
 )
@@ -178,7 +180,7 @@ class EditProver(Experiments):
             gone(finding, before.report, after.report, drifts)
             or worse(before.report, after.report, drifts)
             or of_sizes(after.sizes)
-            or (fix.uncompiles and uncompiled(before.report, after.report))
+            or (fix.uncompiles and uncompiled(base.report, after.report))
         )
         if problem:
             return Verdict(False, problem, *counts, untaken=untaken)
@@ -201,7 +203,17 @@ class EditProver(Experiments):
             return Verdict(False, f"not seen: {untaken[0]}", *counts, basis, untaken)
         along = gone_along(finding, before.report, after.report, drifts)
         noticed = next((item.mild for item in tried if item.mild), "") or self._noticed(compared)
-        return Verdict(not more, more, *counts, basis, along=along, reveals=bool(more), noticed=noticed)
+        is_small = fix.uncompiles and share_compiled(base.report, after.report) < LEAST_KEPT
+        return Verdict(
+            not more,
+            more,
+            *counts,
+            basis,
+            along=along,
+            reveals=bool(more),
+            noticed=noticed,
+            is_small=is_small,
+        )
 
     async def _in_other_mode(
         self, base: ExperimentState, before: ExperimentState, after: ExperimentState, fix: Fix, mode: str

@@ -16,7 +16,9 @@ from .prover import WAITS, EditProver
 Candidates = Callable[[Finding, RuleContext], Sequence[Fix]]
 """A function that returns the candidate fixes for a finding, the best first."""
 
-_MOST_CANDIDATES = 12
+_OTHER_VERIFIED: Final = "not run with the whole compiler, because another edit is verified"
+_PUT_OFF: Final = "not run with the whole compiler by itself, because edits against graph breaks come first"
+_MOST_CANDIDATES = 16
 """The number of candidates that are tried for one finding."""
 
 
@@ -42,7 +44,8 @@ class FindingTries:
         """Return the first verified candidate; ``None`` if none.
 
         A safe one is preferred, then one that only moves output, then one that prints the same, then one that
-        changes the user's lines and no setting of torch, then one that keeps the form of all values.
+        changes the user's lines and no setting of torch, then one that raises the same errors, then one that
+        leaves all lines compiled, then one that keeps the form of all values.
         """
         verified = [item for item in self.tries if item.verdict.verified and item.fix.safety in safety]
         return min(verified, key=_rank, default=None)
@@ -53,6 +56,11 @@ class FindingTries:
         best = self.best()
         waiting = [item for item in self.tries if item.verdict.reason == WAITS]
         return any(best is None or _rank(item) < _rank(best) for item in waiting)
+
+    @property
+    def is_put_off(self) -> bool:
+        """Whether the confirming run of a candidate was put off until the graph breaks are fixed."""
+        return any(item.verdict.reason == _PUT_OFF for item in self.tries)
 
     @property
     def removes(self) -> tuple[int, int]:
@@ -95,12 +103,15 @@ async def try_finding(
     finding: Finding,
     candidates: Candidates,
     others: Iterable[FindingTries] = (),
+    *,
+    puts_off: bool = False,
 ) -> FindingTries:
     """Try the candidates for a finding until one is verified that no other can surpass.
 
-    If no candidate is verified, the calls around the finding are observed, for candidates that need
-    observations. The slow run with the whole compiler is made only for the best candidate. If a verified fix
-    of one of the ``others`` also removes this finding, a candidate that cannot surpass it is not tried.
+    If no candidate is verified, or only one that leaves a small part compiled, the calls around the finding
+    are observed, for candidates that need observations. The slow run with the whole compiler is made only for
+    the best candidate; with ``puts_off``, it is not made. If a verified fix of one of the ``others`` also
+    removes this finding, a candidate that cannot surpass it is not tried.
     """
     context = RuleContext(state.report, state.report.files)
     known = _covering(finding, others)
@@ -110,6 +121,8 @@ async def try_finding(
     async def confirm(item: CandidateVerdict) -> CandidateVerdict:
         if not item.fix.needs_whole_compiler:
             return item
+        if puts_off:
+            return _unconfirmed(item, _PUT_OFF)
         after = await prover.with_fixes(state, [item.fix])
         return replace(item, verdict=await prover.confirmed(base, after, item.fix, item.verdict))
 
@@ -150,7 +163,7 @@ async def try_finding(
     offered = candidates(finding, context)[:_MOST_CANDIDATES]
     await prover.try_lines(state, [fix for fix in offered if _best_rank(fix) < least])
     await prove(offered)
-    if not known and not any(item.verdict.verified for item in tries):
+    if not known and not any(item.verdict.verified and not item.verdict.is_small for item in tries):
         if wanted := calls_wanted(finding, context):
             context = replace(context, calls=await prover.calls(state, wanted))
         operators = [fix for fix in candidates(finding, context) if fix.operator is not None]
@@ -170,15 +183,17 @@ def _rank(item: CandidateVerdict) -> _Rank:
     """Return a sort key.
 
     Safe edits come first, then those that only move output, then unsafe ones; among these, those that print
-    the same, then those of lines, then those that keep the form of all values.
+    the same, then those of lines, then those that raise the same errors, then those that leave all lines
+    compiled, then those that keep the form of all values.
     """
-    return *_best_rank(item.fix)[:3], bool(item.verdict.noticed)
+    return *_best_rank(item.fix)[:-1], bool(item.verdict.noticed)
 
 
 def _best_rank(fix: Fix) -> _Rank:
     """Return the rank of a fix whose runs show no difference."""
     is_setting = fix.is_setting
-    return SAFETY.index(fix.safety), fix.prints_differ and not is_setting, is_setting, False
+    prints = fix.prints_differ and not is_setting
+    return SAFETY.index(fix.safety), prints, is_setting, fix.errors_differ, fix.uncompiles, False
 
 
 def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:
@@ -189,25 +204,32 @@ def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:
     return CandidateVerdict(replace(fix, safety="unsafe", change=change), verdict)
 
 
-def _unconfirmed(item: CandidateVerdict) -> CandidateVerdict:
-    reason = "not run with the whole compiler, because another edit is verified"
+def _unconfirmed(item: CandidateVerdict, reason: str = _OTHER_VERIFIED) -> CandidateVerdict:
     return replace(item, verdict=replace(item.verdict, verified=False, reason=reason, tried=False))
 
 
 async def try_all(
-    prover: EditProver, base: ExperimentState, candidates: Candidates
+    prover: EditProver,
+    base: ExperimentState,
+    candidates: Candidates,
+    planned: Sequence[Safety] = (),
 ) -> AsyncIterator[FindingTries]:
     """Try the candidates for each finding separately; yield each tried finding.
 
     A finding is yielded once its candidates are tried and all earlier findings are yielded. Graph breaks are
-    tried before recompilations, because a fix of a graph break often removes recompilations, too.
+    tried before recompilations, because a fix of a graph break often removes recompilations, too. If a plan
+    follows in which edits are ``planned`` that fix a graph break, the slow run with the whole compiler is put
+    off for recompilations: the plan makes it if the recompilation is left.
     """
     tried: list[FindingTries] = []
     findings = prover.fixable(base.report)
     breaks = [finding for finding in findings if finding.kind == "graph-break"]
     for group in (breaks, [finding for finding in findings if finding.kind != "graph-break"]):
+        puts_off = any(item.best(planned) is not None for item in tried)
         tasks = [
-            asyncio.ensure_future(try_finding(prover, base, base, finding, candidates, [*tried]))
+            asyncio.ensure_future(
+                try_finding(prover, base, base, finding, candidates, [*tried], puts_off=puts_off)
+            )
             for finding in group
         ]
         try:

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 import pytest
-from fullgraph_server.fixes.changes import counts_of, fixable, gone, gone_along, revealed, worse
+from fullgraph_server.fixes.changes import counts_of, fixable, gone, gone_along, revealed, uncompiled, worse
 from fullgraph_server.fixes.experiments import ExperimentState
 from fullgraph_server.fixes.model import Edit, Fix, RuleContext, RunCounts, Safety, Verdict
 from fullgraph_server.fixes.plans import FixPlan, _minimal, shortest
@@ -66,6 +66,30 @@ def drifts(before: Report, after: Report) -> Any:
 
 BEFORE = text_of("a", "b", "c")
 AFTER = text_of("new", "a", "b", "changed")
+
+
+@pytest.mark.parametrize(
+    ("rows", "ops", "breaks", "is_enough"),
+    [
+        (6, 5, 1, True),
+        (1, 30, 1, True),
+        (2, 5, 0, True),
+        (1, 10, 0, True),
+        (1, 9, 0, False),
+        (5, 27, 1, False),
+    ],
+    ids=["most lines", "most operations", "some lines", "some operations", "too few", "too few with breaks"],
+)
+def test_a_split_leaves_lines_or_operations_compiled(
+    rows: int, ops: int, breaks: int, is_enough: bool
+) -> None:
+    source = text_of(*map(str, range(8)))
+    frame = FrameReport("f", "f", FILE, 1, ("0/0",), graphs=4, ops=80, recompiles=2)
+    part = FrameReport("part", "part", FILE, 1, ("0/0",), graphs=1, ops=ops, breaks=breaks)
+    before = replace(report(source, compiled=range(1, 9)), frames=(frame,))
+    after = replace(report(source, compiled=range(1, rows + 1)), frames=(part,))
+    words = uncompiled(before, after)
+    assert words == ("" if is_enough else f"only {rows} of 8 lines in graphs are still compiled")
 
 
 def test_a_finding_that_moved_with_its_line_is_still_there() -> None:
@@ -322,6 +346,18 @@ async def plan_of(programs: Any, table: Candidates, safety: Sequence[Safety]) ->
     return await shortest(programs, programs.base, tried, table, safety)
 
 
+async def test_a_recompilation_waits_for_the_whole_compiler_until_breaks_are_fixed() -> None:
+    recompilation = replace(graph_break(2), kind="recompile")
+    outcomes: dict[str, Outcome] = {"line": ("verified", (recompilation,)), "mark": ("verified", ())}
+    programs = Programs(outcomes, graph_break(1), recompilation)
+    table = candidates({1: [fix("line")], 2: [fix("mark")]})
+    tried = [item async for item in try_all(programs, programs.base, table, ["safe"])]  # type: ignore[arg-type]
+    assert [item.is_put_off for item in tried] == [False, True]
+    assert programs.confirming == ["line"]
+    await shortest(programs, programs.base, tried, table, ["safe"])  # type: ignore[arg-type]
+    assert programs.confirming[:2] == ["line", "mark"]
+
+
 async def test_fixes_are_made_one_upon_the_other_and_those_that_went_along_are_needless() -> None:
     outcomes: dict[str, Outcome] = {
         "both": ("verified", (graph_break(3),)),
@@ -380,6 +416,20 @@ async def test_what_is_revealed_is_fixed_too_or_nothing_is() -> None:
     plan = await plan_of(programs, candidates(first), ["safe"])
     assert plan.steps == ()
     assert [item.finding for item in plan.left] == [graph_break(1)]
+
+
+async def test_rewritten_lines_come_before_a_split_function() -> None:
+    outcomes: dict[str, Outcome] = {
+        "stay-tensor": ("reveals", (graph_break(3),)),
+        "where": ("verified", ()),
+        "split-function": ("verified", ()),
+    }
+    programs = Programs(outcomes, graph_break(1))
+    both = [fix("stay-tensor"), replace(fix("split-function"), uncompiles=True)]
+    plan = await plan_of(programs, candidates({1: both, 3: [fix("where")]}), ["safe"])
+    assert [step.fix.rule for _, step in plan.steps] == ["stay-tensor", "where"]
+    plan = await plan_of(programs, candidates({1: both, 3: []}), ["safe"])
+    assert [step.fix.rule for _, step in plan.steps] == ["split-function"]
 
 
 class Overlapping:
@@ -464,12 +514,25 @@ async def test_a_step_that_the_others_make_needless_is_left_out_of_a_plan() -> N
     for step, finding in zip((first, whole), base.report.findings, strict=True):
         verdict, state = await programs.prove(base, state, step, finding)
         steps.append((finding, CandidateVerdict(step, verdict)))
-    plan = await _minimal(programs, FixPlan(base, state, tuple(steps), ()))  # type: ignore[arg-type]
+    plan = await _minimal(programs, FixPlan(base, state, tuple(steps), ()), ())  # type: ignore[arg-type]
     assert [step.fix.rule for _, step in plan.steps] == ["whole"]
     programs._removed["whole"] = {2}  # then both are needed
     last = programs._state(frozenset({"first", "whole"}))
-    plan = await _minimal(programs, FixPlan(base, last, tuple(steps), ()))  # type: ignore[arg-type]
+    plan = await _minimal(programs, FixPlan(base, last, tuple(steps), ()), ())  # type: ignore[arg-type]
     assert [step.fix.rule for _, step in plan.steps] == ["first", "whole"]
+
+
+async def test_a_step_is_not_left_out_if_no_other_removes_its_break() -> None:
+    programs = Overlapping(0)
+    programs._rows, programs.fixes = {1, 2}, {1: fix("first"), 2: fix("second")}
+    programs._removed, programs._revealed = {"first": {1}, "second": {2}}, {"first": set(), "second": set()}
+    table = candidates({row: [item] for row, item in programs.fixes.items()})
+    tried = [item async for item in try_all(programs, programs.base, table)]  # type: ignore[arg-type]
+    plan = await shortest(programs, programs.base, tried, table, ["safe"])  # type: ignore[arg-type]
+    assert len(plan.steps) == 2
+    programs._removed["second"] = {1, 2}
+    assert await _minimal(programs, plan, tried) == plan  # type: ignore[arg-type]  # as tried, not as it is now
+    assert len((await _minimal(programs, plan, ())).steps) == 1  # type: ignore[arg-type]
 
 
 async def test_what_changes_the_program_is_made_only_if_asked_for() -> None:

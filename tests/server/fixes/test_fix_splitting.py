@@ -878,3 +878,80 @@ def test_a_number_gets_another_variable_if_its_own_has_a_value_before() -> None:
     )
     assert found is not None
     assert "ratio = y_mean_sqrt.item()" in found[0]
+
+
+def test_a_student_and_its_teacher_are_compiled_in_one_place() -> None:
+    text = """\
+        class Net(nn.Module):
+            def forward(self, x):
+                y = x.sin()
+                history.append(y.sum().item())
+                return y
+
+        class Loss(nn.Module):
+            def forward(self, s, t):
+                return (s - t).square().mean()
+
+        student = Net()
+        teacher = copy.deepcopy(student).eval()
+        fast, slow = torch.compile(student), torch.compile(teacher)
+        loss = torch.compile(Loss())
+    """
+    got = split(text)
+    assert got is not None
+    assert got[0].count("@torch.compile\n") == 1
+    assert "fast, slow = student, teacher\n" in got[0]
+    assert "loss = torch.compile(Loss())\n" in got[0]
+    assert split(text.replace("torch.compile(teacher)", "torch.compile(teacher, dynamic=True)")) is None
+    assert split(text.replace("copy.deepcopy(student)", "load()")) is None
+    assert split(text.replace("copy.deepcopy(student)", "Net()")) is not None
+
+
+def test_compile_calls_that_leave_an_empty_block_stay() -> None:
+    text = """\
+        class Net(nn.Module):
+            def forward(self, x):
+                y = x.sin()
+                history.append(y.sum().item())
+                return y
+
+        student = Net()
+        teacher = Net()
+        if fast:
+            student = torch.compile(student)
+            teacher = torch.compile(teacher)
+    """
+    assert split(text) is None
+    assert split(text.replace("if fast:", "if fast:\n            print()")) is not None
+
+
+def test_a_number_that_a_moved_value_needs_stays_in_the_part() -> None:
+    got = split(
+        """\
+        @torch.compile
+        def step(x):
+            y = x.sin()
+            scale = 2.0
+            history.append((y * scale).sum().item())
+            return y
+        """
+    )
+    assert got is not None
+    assert "    scale = 2.0\n    y_sum = (y * scale).sum()\n" in got[0]
+
+
+def test_a_constant_that_only_later_statements_read_stays_out_of_the_part() -> None:
+    got = split(
+        """\
+        @torch.compile
+        def step(x):
+            y = x.sin()
+            found = []
+            for item in y:
+                history.append(item.sum().item())
+            return found
+        """
+    )
+    assert got is not None
+    assert "    return x.sin()\n" in got[0]
+    assert "    y = compiled_step(x)\n    found = []\n" in got[0]

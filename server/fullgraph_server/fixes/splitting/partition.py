@@ -143,6 +143,8 @@ class _Partition:
             tail.add(final)
         if head or tail:
             head, tail = self._with_counters(head, tail)
+        if tail:
+            tail |= self._containers(head | tail)
         inner = [item for item in block if item not in head and item not in tail]
         if head & tail or not self._is_worth_it(head | tail) or any(map(jumps, inner)):
             return None
@@ -236,6 +238,15 @@ class _Partition:
                     break
         return head, tail
 
+    def _containers(self, moved: set[ast.stmt]) -> set[ast.stmt]:
+        """Return the assignments such as ``found = []`` that no statement of the part reads or repeats."""
+        inner = [item for item in self.block if item not in moved]
+        return {
+            item
+            for item in filter(_is_empty, inner)
+            if not any(binds(item) & (reads(other) | binds(other)) for other in inner if other is not item)
+        }
+
     def _may_read(self, statement: ast.stmt, counter: ast.stmt) -> bool:
         """Tell whether a statement and a counter cannot change places."""
         is_attribute = isinstance(counter, ast.AugAssign) and isinstance(counter.target, ast.Attribute)
@@ -322,7 +333,7 @@ class _Partition:
             if any(conflict(other, item, names=False) for other in later):
                 return None
             needed |= read & of_inner
-            crossed |= dict.fromkeys(later)
+            crossed |= dict.fromkeys(() if _is_empty(item) else later)
         for item in head:
             crossed |= dict.fromkeys(other for other in inner if block.index(other) < block.index(item))
         new = [value for item in after for value in values[item]]
@@ -465,6 +476,13 @@ def _can_be_divided(code: ParsedFile, function: Function) -> bool:
     return not any(isinstance(node, barred) for node in ast.walk(function)) and not any(
         called(node) in _BARRED and not node.args for node in nodes_of(ast.Call, function)
     )
+
+
+def _is_empty(statement: ast.stmt) -> bool:
+    """Tell whether a statement assigns an empty list or dictionary to variables."""
+    if not isinstance(statement, ast.Assign) or not all(isinstance(x, ast.Name) for x in statement.targets):
+        return False
+    return ast.unparse(statement.value) in ("[]", "{}")
 
 
 def _only_names(node: ast.expr) -> bool:

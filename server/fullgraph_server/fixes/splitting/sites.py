@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ...report.model import Finding
 from ...workspace.syntax import COMPREHENSIONS, SCOPES, called, dotted, free, last_row, nodes_of
@@ -16,6 +16,8 @@ from .dependencies import bindings
 
 _MODES = ("torch.no_grad", "torch.inference_mode", "torch.enable_grad")
 """Decorators that may stay with the function that is split."""
+_DEEPEST = 4
+"""How many variables and copies are followed from a copy to its original."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,11 @@ def function_at(code: ParsedFile, row: int) -> Function | None:
 
 
 def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
-    """Return the place where a function is compiled; ``None`` if there are several places, or none."""
+    """Return the place where a function is compiled; ``None`` if no single decorator can replace it.
+
+    Several calls of ``torch.compile`` with the same options count as one place if they certainly compile
+    objects of the same class, such as a student and its teacher.
+    """
     decorators = [item for item in function.decorator_list if compiles(item)]
     others = [item for item in function.decorator_list if item not in decorators]
     if any(
@@ -73,7 +79,26 @@ def site_of(code: ParsedFile, function: Function) -> CompileSite | None:
         rest = code.source.line(last_row(first))[code.span(first).end_column - 1 :]
         return CompileSite(first, f"@{code.text(first)}{rest}", (first,)) if not more else None
     calls = list(_calls_of(code, function))
-    return _from_call(code, function, calls[0]) if len(calls) == 1 else None
+    sites = [_from_call(code, function, call, keeps_alias=len(calls) > 1) for call in calls]
+    known = [site for site in sites if site is not None]
+    if not known or len(known) < len(sites) or len({site.decorator for site in known}) > 1:
+        return None
+    owner = code.parent(function)
+    if len(known) > 1 and not (isinstance(owner, ast.ClassDef) and _are_apart(code, calls, owner)):
+        return None
+    reason = " ".join(dict.fromkeys(site.reason for site in known))
+    return replace(known[0], edits=tuple(edit for site in known for edit in site.edits), reason=reason)
+
+
+def _are_apart(code: ParsedFile, calls: list[ast.Call], owner: ast.ClassDef) -> bool:
+    """Tell whether calls certainly compile objects of a class, and can be removed without each other."""
+    statements = {code.statement(call) for call in calls}
+    blocks = [code.block(item) for item in statements if item is not None]
+    return (
+        all(call.args and _is_module(code, call.args[0], owner, surely=True) for call in calls)
+        and not any(call in ast.walk(other) for call in calls for other in calls if call is not other)
+        and not any(statements.issuperset(block) for block in blocks)
+    )
 
 
 def _calls_of(code: ParsedFile, function: Function) -> Iterator[ast.Call]:
@@ -121,10 +146,14 @@ def _is_made_by(code: ParsedFile, node: ast.expr, function: Function) -> bool:
     )
 
 
-def _is_module(code: ParsedFile, node: ast.expr, owner: ast.ClassDef) -> bool:
-    """Tell whether an expression may be an instance of a class."""
-    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+def _is_module(
+    code: ParsedFile, node: ast.expr, owner: ast.ClassDef, depth: int = 0, *, surely: bool = False
+) -> bool:
+    """Tell whether an expression may be an instance of a class, or ``surely`` is one."""
+    while isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and called(node) != "deepcopy":
         node = node.func.value  # Net().eval()
+    if called(node) == "deepcopy" and isinstance(node, ast.Call) and len(node.args) == 1 and depth < _DEEPEST:
+        return _is_module(code, node.args[0], owner, depth + 1, surely=surely)
     if isinstance(node, ast.Call):
         return dotted(node.func) == owner.name
     name = dotted(node)
@@ -132,13 +161,21 @@ def _is_module(code: ParsedFile, node: ast.expr, owner: ast.ClassDef) -> bool:
     if scope is not None and name in parameters(scope):
         return False  # it may be any module
     values = [item.value for item in code.all(ast.Assign) if any(dotted(one) == name for one in item.targets)]
+    copied = [value for value in values if "deepcopy" in map(called, nodes_of(ast.Call, value))]
+    if copied and depth < _DEEPEST:
+        return any(_is_module(code, value, owner, depth + 1, surely=surely) for value in values)
     made = {called(inner) for value in values for inner in nodes_of(ast.Call, value)}
     classes = {item.name for item in code.all(ast.ClassDef)}
-    return bool(name) and (owner.name in made or not made & classes)
+    return bool(name) and (owner.name in made or (not surely and not made & classes))
 
 
-def _from_call(code: ParsedFile, function: Function, call: ast.Call) -> CompileSite | None:
-    """Return the site of a call that compiles a function; ``None`` if it cannot become a decorator."""
+def _from_call(
+    code: ParsedFile, function: Function, call: ast.Call, *, keeps_alias: bool = False
+) -> CompileSite | None:
+    """Return the site of a call that compiles a function; ``None`` if it cannot become a decorator.
+
+    With ``keeps_alias``, the variable of ``fast = torch.compile(net)`` stays, and holds ``net`` itself.
+    """
     options = ", ".join(
         code.text(word.value) if word.arg is None else f"{word.arg}={code.text(word.value)}"
         for word in call.keywords
@@ -169,7 +206,7 @@ def _from_call(code: ParsedFile, function: Function, call: ast.Call) -> CompileS
     if [dotted(item) for item in targets] == [dotted(target)] and dotted(target):
         edits = [code.removed(statement)]
     else:
-        edits = _without_alias(code, function, statement, call)
+        edits = [] if keeps_alias else _without_alias(code, function, statement, call)
         alias = dotted(targets[0]) if edits and targets else ""
         reason += f" The variable `{alias}` is gone." if alias else ""
         edits = edits or [code.replaced(call, code.text(target))]
