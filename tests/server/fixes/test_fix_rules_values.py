@@ -382,7 +382,7 @@ def test_a_slice_that_positions_cannot_select_is_kept(statement: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("statements", "safety", "told"),
+    ("statements", "safety", "sentence"),
     [
         (("a = torch.randint(0, 4, (1,)).item()", "x[..., a : a + 2] = 0"), "safe", ""),
         (("a = y.max().item()", "x[..., a:] = 0"), "unsafe", "on the device of the tensor"),
@@ -395,13 +395,13 @@ def test_a_slice_that_positions_cannot_select_is_kept(statement: str) -> None:
     ],
 )
 def test_a_slice_by_position_says_what_may_differ(
-    statements: tuple[str, ...], safety: str, told: str
+    statements: tuple[str, ...], safety: str, sentence: str
 ) -> None:
     _, found = fixes(function(*statements), statements[0].partition(" = ")[2], "GB0124")
     (fix,) = (fix for fix in found if fix.rule == "slice-positions")
     assert fix.safety == safety
-    assert told in fix.change
-    assert told or fix.change.endswith("select among them.")
+    assert sentence in fix.change
+    assert sentence or fix.change.endswith("select among them.")
 
 
 def test_rows_columns_and_planes_have_variables_of_their_own() -> None:

@@ -63,11 +63,11 @@ def sliced(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
             edits = chain.edits(count)
         except _UnsupportedError:
             return
-        told = _OF_DIMENSIONS * (len(trailing) > 1) + chain.changes
+        changes = _OF_DIMENSIONS * (len(trailing) > 1) + chain.changes
         yield replace(
             _POSITIONS,
-            change=_POSITIONS.change + told,
-            safety="unsafe" if told else "safe",
+            change=_POSITIONS.change + changes,
+            safety="unsafe" if changes else "safe",
             edits=(*edits, *code.importing_torch()),
             raises_more=bool(chain.reads),
         )
