@@ -249,9 +249,9 @@ def inlined_module(function: Callable[..., Any]) -> torch.nn.Module | None:
     return module if isinstance(module, torch.nn.Module) else None
 
 
-MARKS_OF_MODULES = frozenset({"_is_torch_compile"})
-"""The attributes that ``OptimizeContext.__call__`` sets on a module (``eval_frame.py``): 2.11 to
-2.15."""
+MARKS_OF_MODULES = frozenset({"_is_torch_compile", "_compiled_call_impl"})
+"""The attributes that ``OptimizeContext.__call__`` (``eval_frame.py``) and ``Module.compile`` set on a
+module: 2.11 to 2.15."""
 
 
 def leave_alone(function: Callable[..., Any]) -> None:

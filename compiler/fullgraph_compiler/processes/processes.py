@@ -106,3 +106,19 @@ def _proportional(pid: int) -> int:
             if line.startswith("Pss:"):
                 return int(line.split()[1]) * 1024
     return 0
+
+
+def limit_memory(least: int) -> None:
+    """Limit the memory that this process may still allocate, on Linux.
+
+    It is ``least`` bytes, or three times what it has if that is more. Beyond the limit, an allocation fails:
+    torch raises a ``RuntimeError``.
+    """
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource  # not on Windows
+
+        with open("/proc/self/statm") as file:
+            mapped, resident = (int(pages) * _PAGE for pages in file.read().split()[:2])
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        limit = mapped + max(least, 3 * resident)
+        resource.setrlimit(resource.RLIMIT_AS, (limit if hard < 0 else min(limit, hard), hard))

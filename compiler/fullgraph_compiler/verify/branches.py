@@ -8,12 +8,14 @@ import functools
 import linecache
 import operator
 import sysconfig
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
 import torch
+
+from ..compat import torch_compat
 
 _OPERATORS: dict[type[ast.cmpop], Any] = {
     ast.Lt: operator.lt,
@@ -319,3 +321,20 @@ def _catches(item: ast.withitem) -> bool:
     call = item.context_expr
     function = call.func if isinstance(call, ast.Call) else call
     return getattr(function, "attr", getattr(function, "id", "")) in _CATCHING
+
+
+def is_by_statement(error: BaseException, rows: Container[int] = ()) -> bool:
+    """Return whether a ``raise`` or ``assert`` of the program raised an exception.
+
+    ``rows`` are those of such statements in the statements of a trial.
+    """
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    filename = trace.tb_frame.f_code.co_filename
+    if filename == "<statements>":
+        return trace.tb_lineno in rows
+    line = linecache.getline(filename, trace.tb_lineno).strip()
+    return line.startswith(("raise", "assert")) and not filename.startswith(torch_compat.folder())

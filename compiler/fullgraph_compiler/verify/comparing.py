@@ -33,6 +33,8 @@ _LARGEST_ROUNDING: Final = 0.01
 """The same, as a share of the largest number of the tensor."""
 _LEAST_ROUNDING: Final = 1e-4
 """The share of the largest number by which another rounding may change a tensor, if it changes it at all."""
+_OF_TORCH: Final = ("RuntimeError", "IndexError")
+"""The errors with which torch refuses values, unless the program raises them itself."""
 _NONE: Final[Mapping[str, float]] = MappingProxyType({})
 
 
@@ -167,13 +169,20 @@ class _ValueComparison:
                 self.unseen.append(f"a call of `{old['name']}` {old['again']}, which did not compile before")
                 continue
             self.repeated += 1
+            if old["error"] and not new["error"] and not old["error"][3] and old["error"][0] in _OF_TORCH:
+                # torch itself refused the values, which the program did not pass.
+                words = f"a call of `{old['name']}` {old['again']}: no exception, before {old['error'][0]}"
+                self.mild = self.mild or words
+                continue
             found = self._call(f"a call of `{old['name']}` {old['again']}", old, new)
-            if old["error"] and new["error"] and old["error"][:2] == new["error"][:2]:
-                # The program itself raised no error: what the call changes before its error is mild.
+            if old["error"] and new["error"] and (old["error"][:2] == new["error"][:2] or new["error"][2]):
+                # The program itself raised no error: what the call changes before its error is mild, and that
+                # torch finds the error while it compiles the call.
                 numbers = [*self.numbers]
                 first = next(found, None)
                 self.numbers = numbers
-                self.mild = f"after `{old['error'][0]}`, {first}" if first else self.mild
+                place = "" if new["error"][2] else f"after `{old['error'][0]}`, "
+                self.mild = f"{place}{first}" if first else self.mild
             else:
                 yield from found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import linecache
 import re
 import types
 import warnings
@@ -18,6 +17,7 @@ from typing import Any
 import torch
 
 from ..compat import torch_compat
+from .branches import is_by_statement
 from .differences import ROUGH, ROUNDING, DifferenceRules, SnapshotComparison, numbers_differ
 from .environment import TrialEnvironment
 from .recording import random_states, set_seeds, tensors_in
@@ -162,7 +162,7 @@ class StatementRunner:
             try:
                 result = function(**arguments)
             except BaseException as error:
-                end, by_statement = _kind(error), _is_by_statement(error, raised)
+                end, by_statement = _kind(error), is_by_statement(error, raised)
                 message = _ADDRESS.sub("0x", str(error)) if by_statement else ""
             random = random_states()
             shared = after()
@@ -398,17 +398,3 @@ def _kind(error: BaseException) -> str:
     if isinstance(error, RuntimeError) and "refers to a single memory location" in str(error):
         return OF_EXPANDED
     return type(error).__qualname__
-
-
-def _is_by_statement(error: BaseException, rows: list[int]) -> bool:
-    """Return whether a ``raise`` or ``assert`` of the program raised an exception."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return False
-    filename = trace.tb_frame.f_code.co_filename
-    if filename == "<statements>":
-        return trace.tb_lineno in rows
-    line = linecache.getline(filename, trace.tb_lineno).strip()
-    return line.startswith(("raise", "assert")) and not filename.startswith(torch_compat.folder())

@@ -19,6 +19,7 @@ import torch
 
 from ..compat import dynamo_compat, torch_compat
 from ..facts import WATCHER
+from .branches import is_by_statement
 from .calls import PART, CallWatcher, CompiledCall, TooLongError
 from .differences import unchanged
 from .snapshots import Node, ValueSnapshots
@@ -220,7 +221,7 @@ class CallRecorder(CallWatcher):
 
     def _keep_error(self, call: CompiledCall, error: BaseException, record: dict[str, Any]) -> None:
         of_compiler = torch_compat.is_internal(type(error).__module__)
-        record["error"] = [type(error).__qualname__, str(error), of_compiler]
+        record["error"] = [type(error).__qualname__, str(error), of_compiler, is_by_statement(error)]
         self._keep_values(call, [], record)
 
     def _set_modes(self, call: CompiledCall, record: dict[str, Any]) -> None:

@@ -36,6 +36,7 @@ from ..facts import (
 )
 from ..observe.live import Sink
 from ..processes.children import run_child
+from ..processes.processes import limit_memory
 from .branches import BranchCoverage, is_caught, untaken
 from .environment import Path as ValuePath
 from .environment import ReachedConstants, TrialEnvironment, allow_more_copies, reached, shared_data
@@ -57,6 +58,8 @@ evaluation mode."""
 _MOST_CASES = 120
 _MOST_CASES_LATER = 40
 """The most cases of a later visit: the first has tried most values."""
+_MEMORY = 2 << 30
+"""How many bytes a trial may allocate at least: with a changed number as a size, it would take all."""
 _OF_ENDS = ("IndexError", "RuntimeError")
 """The errors of operations on positions or sizes that do not exist."""
 _MOST_SEARCHED = 48
@@ -290,6 +293,7 @@ class _TrialVisit:
         process.
         """
         torch.set_num_threads(1)
+        limit_memory(_MEMORY)
         try:
             return self.found()
         except NeedsOwnProcessError:

@@ -8,12 +8,17 @@ from __future__ import annotations
 import math
 import os
 import re
+from collections import deque
 from collections.abc import Iterator
 from typing import Final
 
 _ADDRESS: Final = re.compile(r"0x[0-9a-fA-F]+")
 _LOGGED: Final = re.compile(r"[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ ")
 """The prefix of a line that torch logs, with the time of day."""
+_OF_TORCH: Final = "(Triggered internally at "
+"""The end of a warning of torch's C++ code, which Python reports at a line of the program."""
+_LONGEST: Final = 8
+"""The most lines of a warning's message."""
 _NUMBER: Final = re.compile(
     r"(?<![\w.])(-?\d{1,30}\.\d{1,30}(?:e[+-]?\d{1,3})?|-?\d{1,30}e[+-]?\d{1,3})(?![\w.])"
 )
@@ -39,17 +44,39 @@ def own_text(printed: str) -> str:
 def _own_lines(printed: str) -> Iterator[str]:
     """Yield the lines that the program printed, without torch's logs and warnings.
 
+    A warning of the program itself comes without its row, which an edit above it changes.
+    """
+    lines = deque(printed.splitlines(keepends=True))
+    while lines:
+        line = lines.popleft()
+        if head := _place_of_warning(line):
+            warning = [line, *_rest_of_warning(line, lines)]
+            file = head.rpartition(":")[0]
+            if f"{os.sep}torch{os.sep}" not in file and not any(_OF_TORCH in item for item in warning):
+                yield from (f"{file}{line[len(head) :]}", *warning[1:])
+        elif not _LOGGED.match(line):
+            yield line
+
+
+def _place_of_warning(line: str) -> str:
+    """Return the file and the row of a warning's first line; "" for any other line."""
+    head, _, kind = line.partition("Warning: ")[0].rpartition(": ")
+    file, _, row = head.rpartition(":")
+    is_first = "Warning: " in line and file.endswith(".py") and row.isdigit()
+    return head if is_first and (not kind or kind.isidentifier()) else ""
+
+
+def _rest_of_warning(first: str, lines: deque[str]) -> Iterator[str]:
+    """Yield the lines of a warning after its first one; remove them from the lines that follow.
+
     A warning ends with the line of code that caused it. If AOTAutograd traces in anomaly mode, the traceback
     of the forward call precedes this line.
     """
-    is_warning, has_traceback = False, False
-    for line in printed.splitlines(keepends=True):
-        place, warns, message = line.partition("Warning: ")
-        if is_warning and has_traceback:
-            has_traceback = "(Triggered internally at " not in line
-        elif is_warning:
-            is_warning = not line.startswith("  ")
-        elif warns and ".py:" in place and f"{os.sep}torch{os.sep}" in place:
-            is_warning, has_traceback = True, message.startswith("Error detected in ")
-        elif not _LOGGED.match(line):
-            yield line
+    has_traceback = "Warning: Error detected in " in first
+    is_code = [line.startswith("  ") for line in lines]
+    begin = next((row for row, line in enumerate(lines) if _OF_TORCH in line), 0) if has_traceback else 0
+    if not has_traceback and True not in is_code[:_LONGEST]:
+        return
+    last = next((row for row in range(begin, len(lines)) if is_code[row]), len(lines) - 1)
+    for _ in range(last + 1):
+        yield lines.popleft()

@@ -521,3 +521,36 @@ def test_what_a_program_leaves_in_its_modules_is_compared(tmp_path: Path) -> Non
     assert told.difference == ""
     assert _left_in_program(told) == set(edits) - {""}
     assert LeftBehind("`other` of program.py", "by up to 1.0e+00") in told.left
+
+
+def test_an_error_that_torch_finds_while_it_compiles_a_repeated_call_is_mild(tmp_path: Path) -> None:
+    path = tmp_path / "program.py"
+    text = (
+        "import torch\nfrom torch._dynamo.exc import TorchRuntimeError\n\n"
+        "@torch.compile(backend='eager')\ndef root(x):\n"
+        "    if x.sum() == 0:\n        raise ValueError('nothing')\n    return x * 2\n\n"
+        "root(torch.ones(3))\n"
+    )
+    for name, written in (("before", text), ("after", text.replace("ValueError", "TorchRuntimeError"))):
+        path.write_text(written)
+        observed(path, str(tmp_path / name))
+    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    assert (compared.difference, compared.again) == ("", "")
+    assert compared.mild.endswith("TorchRuntimeError, before ValueError")
+
+
+@pytest.mark.parametrize(
+    ("refuse", "is_mild"), [("torch.multinomial(x, 1)", True), ("raise RuntimeError('nothing')", False)]
+)
+def test_values_that_torch_refused_may_be_accepted(tmp_path: Path, refuse: str, is_mild: bool) -> None:
+    path = tmp_path / "program.py"
+    text = (
+        "import torch\n\n@torch.compile(backend='eager')\ndef root(x):\n"
+        f"    if x.sum() == 0:\n        {refuse}\n    return x * 2\n\nroot(torch.ones(3))\n"
+    )
+    for name, written in (("before", text), ("after", text.replace("== 0", "== 0.5"))):
+        path.write_text(written)
+        observed(path, str(tmp_path / name))
+    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    words = "a call of `root` with zeros: no exception, before RuntimeError"
+    assert (compared.again, compared.mild) == (("", words) if is_mild else (words, ""))

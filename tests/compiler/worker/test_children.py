@@ -115,3 +115,16 @@ def test_the_peak_of_a_child_has_what_it_allocates() -> None:
     ended = run_child(lambda: (processes.peak_memory(), len(b"x" * (1 << 26)), processes.peak_memory()))
     before, _, after = ended.answer
     assert before + (1 << 25) < after < before + (1 << 28)
+
+
+def test_a_child_can_limit_its_memory() -> None:
+    def take() -> str:
+        processes.limit_memory(1 << 20)
+        len(bytes(1 << 20))
+        try:
+            len(bytes(1 << 34))
+        except MemoryError:
+            return "refused"
+        return "taken"
+
+    assert run_child(take).answer == "refused"

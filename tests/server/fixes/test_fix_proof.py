@@ -24,7 +24,7 @@ from fullgraph_server.fixes.changes import removes_too
 from fullgraph_server.fixes.editing import replaced
 from fullgraph_server.fixes.experiments import ExperimentState
 from fullgraph_server.fixes.model import Fix, RunCounts, Verdict
-from fullgraph_server.fixes.printed import is_rounded
+from fullgraph_server.fixes.printed import is_rounded, own_text
 from fullgraph_server.fixes.prover import EditProver, _of_trials
 from fullgraph_server.fixes.search import judged_by_run
 from fullgraph_server.fixes.words import verdict_words
@@ -306,3 +306,23 @@ async def test_few_runs_are_made_at_once_each_with_few_threads(tmp_path: Path) -
 )
 def test_printed_numbers_may_differ_by_rounding_alone(before: str, after: str, expected: bool) -> None:
     assert is_rounded(before, after) is expected
+
+
+OF_TORCH = "Converting a tensor to a scalar.\nConsider x. (Triggered internally at /pytorch/a.cpp:8.)\n"
+
+
+@pytest.mark.parametrize(
+    ("printed", "own"),
+    [
+        (
+            "1\n/w/a.py:5: UserWarning: mine\n  warn('mine')\n2\n",
+            "1\n/w/a.py: UserWarning: mine\n  warn('mine')\n2\n",
+        ),
+        ("/w/a.py:5: UserWarning: mine\n2\n", "/w/a.py: UserWarning: mine\n2\n"),
+        (f"1\n/w/a.py:5: UserWarning: {OF_TORCH}  self.loss = float(loss)\n2\n", "1\n2\n"),
+        ("1\n/v/torch/a.py:5: UserWarning: text\n  warn('text')\n  2\n", "1\n  2\n"),
+    ],
+    ids=["of the program", "without a line of code", "of torch's C++ code", "of torch"],
+)
+def test_warnings_of_torch_and_rows_do_not_count_as_printed(printed: str, own: str) -> None:
+    assert own_text(printed) == own
