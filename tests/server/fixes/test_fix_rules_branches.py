@@ -383,6 +383,7 @@ def test_a_number_that_stays_a_tensor_has_no_gradient() -> None:
     assert [item.splitlines()[3].strip() for item in found] == [
         "log.append(x.mean())",
         "log.append(x.mean().detach())",
+        "log.append(x.mean().detach().clone())",
     ]
     found = _all(text, "int(x.sum())", "GB0124", "stay-tensor")
     assert [item.splitlines()[4].strip() for item in found] == ["return x.sum().long()"]

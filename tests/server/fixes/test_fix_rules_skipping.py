@@ -119,3 +119,49 @@ def test_a_skipped_layer_runs_and_its_result_is_chosen(before: str, at: str, aft
 def test_what_is_no_skipped_layer_is_left_alone(text: str) -> None:
     at = "not skip" if "not skip" in text else DRAWN
     assert "skip-by-where" not in results(loop(text), at, "GB0170")
+
+
+def collecting(skip: str, end: str, added: str = "") -> str:
+    """A loss that skips classes; ``added`` are the lines that begin a second list."""
+    return (
+        "import torch\n\n\ndef loss(p, t):\n    found = []\n"
+        f"{added}    for c in range(4):\n{skip}"
+        f"        inter = (p[c] * t[c]).sum()\n        found.append(inter)\n{end}"
+    )
+
+
+SKIP = "        if t[c].sum() == 0:  # absent\n            continue\n"
+KEEP = "        # absent\n        kept.append(t[c].sum() != 0)\n"
+TOTAL = "torch.where(kept, torch.stack(found), 0).sum()"
+
+
+@pytest.mark.parametrize(
+    ("reduced", "expected"),
+    [
+        ("1 - torch.stack(found).mean()", f"1 - {TOTAL} / kept.sum()"),
+        ("torch.stack(found).sum()", TOTAL),
+        ("sum(found) / len(found)", f"{TOTAL} / kept.sum()"),
+        ("2 * torch.stack(found).mean()", f"2 * ({TOTAL} / kept.sum())"),
+    ],
+)
+def test_a_loop_that_skips_turns_collects_all_values(reduced: str, expected: str) -> None:
+    text = collecting(SKIP, f"    return {reduced}\n")
+    end = f"    kept = torch.stack(kept)\n    return {expected}\n"
+    got = results(text, "t[c].sum() == 0", "GB0170")["masked-list"]
+    assert got == collecting(KEEP, end, "    kept = []\n")
+
+
+@pytest.mark.parametrize(
+    ("skip", "end"),
+    [
+        (SKIP, "    return found\n"),
+        (SKIP, "    return torch.stack(found).max()\n"),
+        (SKIP, "    print(found)\n    return sum(found)\n"),
+        (SKIP.replace("continue", "break"), "    return sum(found)\n"),
+        (SKIP + "        p[c] = 0\n", "    return sum(found)\n"),
+        (SKIP + "        p = p * 2\n", "    return sum(found)\n"),
+    ],
+    ids=["list returned", "other reduction", "two uses", "break", "write", "carried value"],
+)
+def test_other_loops_with_lists_stay(skip: str, end: str) -> None:
+    assert "masked-list" not in results(collecting(skip, end), "t[c].sum() == 0", "GB0170")

@@ -29,6 +29,13 @@ REWRITES = [
         "n = torch.bincount(x, minlength=5)",
         "n = torch.zeros(5, dtype=torch.long, device=x.device).scatter_add(0, x, torch.ones_like(x))",
     ),
+    (
+        "GB0036",
+        "torch.bincount(x, minlength=5)",
+        "index-add",
+        "y += torch.bincount(x, minlength=5)",
+        "y.index_add_(0, x, torch.ones_like(x, dtype=y.dtype))",
+    ),
     ("GB0036", "x[x > 0]", "masked-product", "s = x[x > 0].prod()", "s = torch.where(x > 0, x, 1).prod()"),
     ("GB0036", "x[y]", "masked-any", "s = x[y].any()", ANY),
     ("GB0036", "x[y]", "masked-all", "z = x[y]; s = z.all()", "z = torch.where(y, x, 1); s = z.all()"),
@@ -434,3 +441,34 @@ def test_bounds_that_are_drawn_move_to_the_device_of_the_tensor() -> None:
     got = results(function(*lines), "torch.randint(0, 4, (1,)).item()", "GB0124")["slice-positions"]
     assert "x.masked_fill_((positions >= a.to(x.device)) & (positions < b.to(x.device)), 0)" in got
     assert "y.index_select(-1, a.to(y.device) + torch.arange(8, device=y.device))" in got
+
+
+QUEUE = """import torch
+
+
+class Queue(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("ptr", torch.zeros(1, dtype=torch.{kind}))
+
+    def forward(self, keys):
+        n, ptr = keys.shape[0], {position}
+        self.queue[:, {part}] = keys.T
+        self.ptr[0] = (ptr + n) % 64
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "position"), [("long", "self.ptr"), ("int32", "self.ptr.long()"), ("int64", "self.ptr")]
+)
+def test_a_position_in_a_queue_stays_a_tensor(kind: str, position: str) -> None:
+    text = QUEUE.format(kind=kind, position="int(self.ptr)", part="ptr:ptr + n")
+    part = "ptr + torch.arange(n, device=self.queue.device)"
+    expected = QUEUE.format(kind=kind, position=position, part=part)
+    assert results(text, "int(self.ptr)", "GB0124")["slice-positions"] == expected
+
+
+@pytest.mark.parametrize("part", ["ptr:n", "ptr - n:ptr", "ptr:ptr + ptr", "ptr:ptr + n:2", "1:ptr"])
+def test_a_slice_that_does_not_begin_at_the_position_is_kept(part: str) -> None:
+    text = QUEUE.format(kind="long", position="int(self.ptr)", part=part)
+    assert "slice-positions" not in results(text, "int(self.ptr)", "GB0124")

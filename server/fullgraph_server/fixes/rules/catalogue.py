@@ -40,7 +40,7 @@ _BREAKS: dict[str, tuple[Rule, ...]] = {
     "GB0059": (printing.prints, *_hoisted),
     **dict.fromkeys(("GB0291", "GB0296"), (printing.prints,)),
     # branches
-    "GB0170": (skipping.skipped_or(branches.branches),),
+    "GB0170": (skipping.collected, skipping.skipped_or(branches.branches)),
     "GB0033": (branches.branches, values.lists),
     "GB0034": (branches.branches,),
     # values

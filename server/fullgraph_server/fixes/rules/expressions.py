@@ -113,13 +113,18 @@ def condition(code: ParsedFile, node: ast.expr) -> str:
 
 
 def wrapped(line: str, width: int) -> list[str]:
-    """Return a statement of one line, or, if the line is too long and a call, a line for each argument."""
+    """Return a statement of one line, or, if the line is too long and a call, its arguments on further lines.
+
+    They share one line if they fit into it.
+    """
     body = ast.parse(line).body if len(line) > width and "\n" not in line else []
     call = getattr(body[0], "value", None) if len(body) == 1 else None
     if not isinstance(call, ast.Call) or not call.args or call.keywords or call.end_col_offset != len(line):
         return [line]
-    arguments = [f"    {ast.get_source_segment(line, item)}," for item in call.args]
-    return [f"{line[: call.func.end_col_offset]}(", *arguments, ")"]
+    arguments = [str(ast.get_source_segment(line, item)) for item in call.args]
+    together = f"    {', '.join(arguments)}"
+    rows = [together] if len(together) <= width else [f"    {item}," for item in arguments]
+    return [f"{line[: call.func.end_col_offset]}(", *rows, ")"]
 
 
 def beside(text: str) -> str:

@@ -117,6 +117,13 @@ _REPEATED = Fix(
     "safe",
     "https://docs.pytorch.org/docs/stable/generated/torch.repeat_interleave.html",
 )
+_INDEX_ADD = Fix(
+    "index-add",
+    "Count with `index_add_`",
+    "There are as many counts as the sum has; a larger number raises an error.",
+    source="https://docs.pytorch.org/docs/stable/generated/torch.Tensor.index_add_.html",
+    raises_more=True,
+)
 _BINCOUNT = Fix(
     "scatter-bincount",
     "Count with `scatter_add`",
@@ -396,7 +403,7 @@ def _repeated(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
 
 
 def _counted(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
-    """Rewrite ``torch.bincount(x, minlength=n)`` with ``scatter_add``."""
+    """Rewrite ``torch.bincount(x, minlength=n)`` with ``scatter_add``, and its sum with ``index_add_``."""
     if called(node) != "bincount" or not isinstance(node, ast.Call):
         return
     values = {word.arg: word.value for word in node.keywords}
@@ -406,6 +413,12 @@ def _counted(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
     if counted is None or not is_pure(counted):
         return
     owner, size = code.operand(counted), code.argument(values["minlength"])
+    added = code.parent(node)
+    if isinstance(added, ast.AugAssign) and isinstance(added.op, ast.Add) and dotted(added.target):
+        total = code.text(added.target)
+        ones = code.of_torch(f"torch.ones_like({owner}, dtype={total}.dtype)")
+        edit = code.replaced(added, f"{total}.index_add_(0, {code.argument(counted)}, {ones})")
+        yield replace(_INDEX_ADD, edits=(edit, *code.importing_torch()))
     text = (
         f"torch.zeros({size}, dtype=torch.long, device={owner}.device)"
         f".scatter_add(0, {owner}, torch.ones_like({owner}))"

@@ -1,8 +1,8 @@
-"""Fixes for layers that are skipped at random (LayerDrop).
+"""Fixes for code that tensor data skips: layers at random (LayerDrop), and turns of a loop.
 
 The rewritten program runs each layer, and then uses or drops its result. The idiom comes from transformers
 (``models/bart/modeling_bart.py``, after arXiv 1909.11556): the program draws a number, and skips the layer by
-a flag or a ``continue``.
+a flag or a ``continue``. A loop that collects values in a list collects all, and marks those to leave out.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from ...report.model import Finding
 from ...workspace.positions import Span
-from ...workspace.syntax import bound, called, first_row, last_row, names, nodes_of, stored
+from ...workspace.syntax import bound, called, dotted, first_row, last_row, names, nodes_of, stored
 from ..model import Edit, Fix, Rule, RuleContext
 from .expressions import RANDOM, condition
 from .offering import node_rule
@@ -23,6 +23,14 @@ _SKIP = Fix(
     "skip-by-where",
     "Run the layer, and choose its result with `torch.where`",
     "A skipped layer runs all the same: it takes time and draws random numbers, and its non-finite values "
+    "reach gradients.",
+    source="https://docs.pytorch.org/docs/stable/generated/torch.where.html",
+    runs_skipped=True,
+)
+_COLLECT = Fix(
+    "masked-list",
+    "Collect all values, and leave out the skipped ones at the end",
+    "All turns of the loop compute their values, and a mask leaves the skipped ones out; non-finite ones "
     "reach gradients.",
     source="https://docs.pytorch.org/docs/stable/generated/torch.where.html",
     runs_skipped=True,
@@ -74,6 +82,81 @@ def skipped_or(rule: Rule) -> Rule:
         yield from found or rule(finding, context)
 
     return either
+
+
+@node_rule(ast.expr)
+def collected(code: ParsedFile, node: ast.expr) -> Iterator[Fix]:
+    """Offer to collect the values of all turns of a loop that skips some of them.
+
+    ``if t.sum() == 0: continue`` before ``found.append(...)`` becomes a second list, of whether to keep each
+    value. The sum or the mean of the values after the loop then leaves the others out.
+    """
+    owner = code.statement(node)
+    loop = code.parent(owner) if isinstance(owner, ast.If) else None
+    if not isinstance(owner, ast.If) or not isinstance(loop, ast.For) or loop.orelse or owner.orelse:
+        return
+    rest = code.following(owner)
+    call = rest[-1].value if rest and isinstance(rest[-1], ast.Expr) else None
+    is_skip = len(owner.body) == 1 and isinstance(owner.body[0], ast.Continue)
+    test = condition(code, owner.test)
+    if not is_skip or not test or not isinstance(call, ast.Call) or called(call) != "append":
+        return
+    name, after, block = dotted(call.func).removesuffix(".append"), code.following(loop), code.block(loop)
+    begin = next((x for x in block[: block.index(loop)] if ast.unparse(x) == f"{name} = []"), None)
+    user = next((item for item in after if name in names(item)), None)
+    if begin is None or user is None or any(name in names(item) for item in after if item is not user):
+        return
+    kept = code.new_name("kept")
+    reduced = dict(_reductions(code, user, name, kept))
+    counted = sum(item.id == name for item in nodes_of(ast.Name, user))
+    inside = sum(item.id == name for one in reduced for item in nodes_of(ast.Name, one))
+    used = sum(item.id == name for item in nodes_of(ast.Name, loop))
+    alone = all(map(code.is_alone, (begin, owner.body[0], user)))
+    if used > 1 or counted != inside or not alone or not all(_is_own(code, loop, item) for item in rest[:-1]):
+        return
+    indent, inner = code.indentation(loop), code.indentation(owner)
+    rows = [code.source.line(row) for row in range(begin.lineno, owner.lineno)]
+    rows.insert(last_row(begin) - begin.lineno + 1, f"{indent}{kept} = []")
+    rows += [f"{inner}{text}" for text in code.comments(owner.lineno, last_row(owner))]
+    rows += [f"{inner}{kept}.append({_inverted(code, owner.test, test)})"]
+    rows += [code.source.line(row) for row in range(last_row(owner) + 1, first_row(user))]
+    rows += [f"{indent}{kept} = torch.stack({kept})", f"{indent}{code.text(user, reduced)}"]
+    text = code.of_torch("\n".join(rows).lstrip())
+    yield replace(_COLLECT, edits=(code.replaced(begin, text, user), *code.importing_torch()))
+
+
+def _reductions(code: ParsedFile, user: ast.stmt, name: str, kept: str) -> Iterator[tuple[ast.AST, str]]:
+    """Yield the sums and means of a list in a statement, each with its text for the kept values."""
+    total = f"torch.where({kept}, torch.stack({name}), 0).sum()"
+    texts = {
+        f"torch.stack({name}).mean()": f"{total} / {kept}.sum()",
+        f"torch.stack({name}).sum()": total,
+        f"sum({name}) / len({name})": f"{total} / {kept}.sum()",
+        f"sum({name})": total,
+        f"len({name})": f"{kept}.sum()",
+    }
+    found: set[ast.AST] = set()
+    for node in nodes_of(ast.expr, user):
+        text = texts.get(ast.unparse(node).replace(f"{code.torch}.", "torch.", 1), "")
+        if text and node not in found:
+            found |= {*ast.walk(node)}
+            outer = code.parent(node)
+            is_loose = isinstance(outer, ast.BinOp) and not isinstance(outer.op, (ast.Add, ast.Sub))
+            yield node, f"({text})" if is_loose and "/" in text else text
+
+
+def _is_own(code: ParsedFile, loop: ast.For, statement: ast.stmt) -> bool:
+    """Tell whether a statement only assigns variables that nothing else than the same turn reads."""
+    if not isinstance(statement, ast.Assign) or not all(isinstance(x, ast.Name) for x in statement.targets):
+        return False
+    return not any(code.is_bound_before(loop, x) or code.is_read_later(loop, x) for x in stored(statement))
+
+
+def _inverted(code: ParsedFile, test: ast.expr, text: str) -> str:
+    """Return the opposite of a condition as a boolean tensor."""
+    if isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq) and len(test.ops) == 1:
+        return f"{code.text(test.left)} != {code.text(test.comparators[0])}"
+    return f"torch.logical_not({text})"
 
 
 def _by_draw(code: ParsedFile, owner: ast.If) -> _BlockSkip | None:

@@ -48,6 +48,10 @@ def sliced(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 
     ``x[..., a:b] = 0`` becomes ``masked_fill_``, and ``x[:, a : a + 8]`` becomes ``index_select``.
     """
+    yield from list(_by_chain(code, node)) or _by_position(code, node)
+
+
+def _by_chain(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
     statement = code.parent(node)
     target = (
         statement.targets[0] if isinstance(statement, ast.Assign) and len(statement.targets) == 1 else None
@@ -71,6 +75,68 @@ def sliced(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
             edits=(*edits, *code.importing_torch()),
             raises_more=bool(chain.reads),
         )
+
+
+def _by_position(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
+    """Keep a position as a tensor, and write to positions in place of slices that begin there.
+
+    This is the idiom of queues and replay buffers: ``queue[:, ptr : ptr + n] = keys.T``.
+    """
+    is_item = isinstance(node.func, ast.Attribute) and node.func.attr == "item" and not node.args
+    if not is_item and (dotted(node.func) != "int" or len(node.args) != 1):
+        return
+    inner = node.args[0] if not isinstance(node.func, ast.Attribute) else node.func.value
+    name, function = _variable_of(code, node), code.function(node)
+    used = [item for item in nodes_of(ast.Slice, function) if name and name in names(item)]
+    text = code.operand(inner) + ".long()" * (not is_integer(inner) and not _is_of_integers(code, inner))
+    edits = [code.replaced(node, text)]
+    for part in used:
+        whole, end = code.parent(part), part.upper
+        whole = code.parent(whole) if isinstance(whole, ast.Tuple) else whole
+        is_written = isinstance(whole, ast.Subscript) and isinstance(code.parent(whole), ast.Assign)
+        if not isinstance(whole, ast.Subscript) or not is_written or not isinstance(whole.ctx, ast.Store):
+            return
+        if not isinstance(end, ast.BinOp) or not isinstance(end.op, ast.Add) or name in names(end.right):
+            return
+        begin = part.lower or part
+        if (
+            part.step
+            or ast.unparse(begin) != name
+            or ast.unparse(end.left) != name
+            or not is_pure(whole.value)
+        ):
+            return
+        if any(item is not part and ast.unparse(item) not in (":", "...") for item in _items(whole)):
+            return
+        positions = f"torch.arange({code.text(end.right)}, device={code.operand(whole.value)}.device)"
+        edits.append(code.replaced(part, f"{name} + {code.of_torch(positions)}"))
+    if used:
+        change = _POSITIONS.change.partition(";")[0] + "." + _OF_NEGATIVE + _OF_ENDS
+        edits += code.importing_torch()
+        title = "Index by positions instead of slicing"
+        fix = replace(_POSITIONS, title=title, change=change, safety="unsafe")
+        yield replace(fix, edits=(*edits,), raises_more=True)
+
+
+def _is_of_integers(code: ParsedFile, node: ast.expr) -> bool:
+    """Tell whether an attribute is a buffer that the file registers as whole numbers."""
+    name = node.attr if isinstance(node, ast.Attribute) else ""
+    buffers = (item.args for item in code.all(ast.Call) if called(item) == "register_buffer")
+    tensors = [given[1] for given in buffers if len(given) > 1 and ast.unparse(given[0]) == repr(name)]
+    kinds = [{ast.unparse(word.value) for word in getattr(item, "keywords", ())} for item in tensors]
+    return bool(kinds) and all(kind & {"torch.long", "torch.int64"} for kind in kinds)
+
+
+def _variable_of(code: ParsedFile, node: ast.expr) -> str:
+    """Return the variable to which an assignment binds a value, perhaps beside others; "" if none."""
+    statement = code.statement(node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return ""
+    target, value = statement.targets[0], statement.value
+    pairs = [(target, value)]
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        pairs = list(zip(target.elts, value.elts, strict=False))
+    return next((dotted(one) for one, other in pairs if other is node and isinstance(one, ast.Name)), "")
 
 
 class _UnsupportedError(Exception):

@@ -52,7 +52,7 @@ _CLASSES = Fix(
     "https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.one_hot.html",
 )
 _CONVERSIONS: Mapping[str, tuple[str, ...]] = {
-    "float": ("", ".detach()"),
+    "float": ("", ".detach()", ".detach().clone()"),
     "int": (".long()",),
     "bool": (".bool()",),
 }
@@ -125,7 +125,8 @@ def one_hot(code: ParsedFile, node: ast.Call) -> Iterator[Fix]:
 def _kept(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
     """Remove a conversion to a Python number, in several ways; nothing for any other node.
 
-    A number has no gradient: the second way keeps that.
+    A number has no gradient, which the second way keeps, and no memory that others may change, which the
+    third way keeps, too.
     """
     if not isinstance(node, ast.Call) or node.keywords:
         return
@@ -144,8 +145,10 @@ def _kept(code: ParsedFile, node: ast.expr) -> Iterator[Edit]:
         endings = ("",)
     is_detached = called(value) == "detach"
     for ending in endings:
-        if not (is_detached and ending == ".detach()"):
-            yield code.replaced(whole, f"{code.operand(value)}{ending}{method}")
+        is_needless = (is_detached and ending == ".detach()") or (method and ending.endswith(".clone()"))
+        if not is_needless:
+            kept = ending.removeprefix(".detach()") if is_detached else ending
+            yield code.replaced(whole, f"{code.operand(value)}{kept}{method}")
 
 
 def is_integer(node: ast.expr) -> bool:
