@@ -22,7 +22,7 @@ LEAST_KEPT: Final = 0.7
 _LEAST_WITHOUT_BREAKS: Final = 0.25
 """This share if the part has none."""
 _MOST_OF_NEW: Final = 2
-"""How often a function that had no graph before may recompile with an edit, for example for another size."""
+"""How often a function with lines that ran eagerly before may recompile, for example for another size."""
 _Key: TypeAlias = tuple[str, str, str, int]
 
 FIXABLE: Final[tuple[FindingKind, ...]] = ("graph-break", "recompile", "recompile-limit")
@@ -89,7 +89,7 @@ def worse(before: Report, after: Report, drifts: Drifts) -> str:
         if not _was_hidden(new, before, after, drifts):
             return f"line {_row(after, new)} is new: {new.message}"
     was, now = counts_of(before).recompiles, counts_of(after).recompiles
-    if now - _of_new_functions(before, after) > was:
+    if now - _of_new_code(before, after, drifts) > was:
         return f"{counted(now, 'recompilation')} instead of {was}"
     if (function := _split(before, after)) is not None:
         return f"`{function}` has more graphs than before"
@@ -184,7 +184,7 @@ def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> 
     """
     if new.kind == "recompile":
         now, was = counts_of(after).recompiles, counts_of(before).recompiles
-        return now - _of_new_functions(before, after) <= was
+        return now - _of_new_code(before, after, drifts) <= was
     if new.kind == "recompile-limit":
         return not _limits(after) - _limits(before)
     return _was_eager(new, before, drifts)
@@ -193,20 +193,21 @@ def _was_hidden(new: Finding, before: Report, after: Report, drifts: Drifts) -> 
 def _was_eager(new: Finding, before: Report, drifts: Drifts) -> bool:
     """Tell whether the line of a new graph break was in no graph before.
 
-    The result is also true if the graph break itself existed before, but now also occurs in the frame of a
-    caller.
+    For a line that the edit wrote, this holds if all lines that it replaced were in no graph. The result is
+    also true if the graph break itself existed before, but now also occurs in the frame of a caller.
     """
-    filename = new.span.filename
-    row = drifts(filename).earlier(new.span.row)
-    if new.kind != "graph-break" or row is None:
+    filename, drift = new.span.filename, drifts(new.span.filename)
+    if new.kind != "graph-break":
         return False
     if any(_moved(item, drifts) == _key(new) for item in before.findings):
         return True
-    return not any(
+    rows = drift.replaced(new.span.row)
+    return bool(rows) and not any(
         span.filename == filename and span.row <= row <= span.end_row
         for lines in before.graph_lines
         if lines.graphs
         for span in lines.spans
+        for row in rows
     )
 
 
@@ -216,18 +217,34 @@ def _limits(report: Report) -> Counter[str]:
     return Counter(whole_name(item.message.split("`")[1]) if "`" in item.message else "" for item in limits)
 
 
-def _of_new_functions(before: Report, after: Report) -> int:
-    """Count the new recompilations of functions that had no graph before, but at most a few of each."""
+def _of_new_code(before: Report, after: Report, drifts: Drifts) -> int:
+    """Count the new recompilations of functions with lines that ran eagerly before, at most a few of each."""
     graphs: Counter[tuple[str, str]] = Counter()
     was: Counter[tuple[str, str]] = Counter()
     now: Counter[tuple[str, str]] = Counter()
     for frame in before.frames:
         graphs[_function(frame)] += frame.graphs
         was[_function(frame)] += frame.recompiles
+    new = _with_new_lines(before, after, drifts)
     for frame in after.frames:
-        if frame.graphs and graphs.get(_function(frame)) == 0:
+        if frame.graphs and (graphs.get(_function(frame)) == 0 or frame in new):
             now[_function(frame)] += frame.recompiles
     return sum(min(times, _MOST_OF_NEW) for times in (now - was).values())
+
+
+def _with_new_lines(before: Report, after: Report, drifts: Drifts) -> list[FrameReport]:
+    """Return the functions with lines in graphs that an edit left unchanged and that ran eagerly before."""
+    was = rows_in_graphs(before)
+    new = [
+        (filename, row)
+        for filename, row in rows_in_graphs(after)
+        if (old := drifts(filename).earlier(row)) is not None and (filename, old) not in was
+    ]
+    found: list[FrameReport] = []
+    for filename, row in new:
+        above = [frame for frame in after.frames if frame.filename == filename and frame.row <= row]
+        found += sorted(above, key=lambda frame: frame.row)[-1:]
+    return found
 
 
 def _function(frame: FrameReport) -> tuple[str, str]:

@@ -77,6 +77,8 @@ class Fix:
     ones."""
     uncompiles: bool = False
     """Whether some of the edited statements no longer run in graphs: most of them must."""
+    leaves_little: bool = False
+    """Whether these are most of what the function computes, as its text shows."""
     operator: OperatorDefinition | None = None
     owned: str = ""
     """A variable that alone holds its tensor: the edited statements assign it instead of changing the
@@ -84,7 +86,7 @@ class Fix:
     raises_more: bool = False
     """Whether the edited statements raise an error for some values, as ``change`` says."""
     gone: str = ""
-    """A variable of the module that the edit removes, as ``change`` says."""
+    """A variable of the module, or an attribute, that the edit removes, as ``change`` says."""
 
     @property
     def is_setting(self) -> bool:

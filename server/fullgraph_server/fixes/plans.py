@@ -57,11 +57,11 @@ class _PlanStep:
     def weight(self) -> int:
         """The cost of the candidate, in steps of a plan.
 
-        It is one, plus one for each graph break that the candidate reveals. A split counts as three: a
-        reviewer prefers two rewritten lines to a second function.
+        It is one, plus one for each graph break that the candidate reveals. A split counts as three, or as
+        five if it leaves little compiled: a reviewer prefers two rewritten lines to a second function.
         """
         verdict = self.item.verdict
-        own = 3 if self.item.fix.uncompiles else 1
+        own = 1 + 2 * self.item.fix.uncompiles + 2 * self.item.fix.leaves_little
         gone = sum(finding.kind == "graph-break" for finding in self.removes)
         return own + verdict.after.breaks - verdict.before.breaks + gone if verdict.reveals else own
 

@@ -328,8 +328,12 @@ class EditProver(Experiments):
         return (difference and f"results differ: {difference}") or ending
 
     def _is_gone(self, item: LeftBehind) -> bool:
-        """Tell whether a variable of a module is missing because an edit says that it removes it."""
-        return item.words == "missing" and any(item.place.startswith(f"`{name}` of ") for name in self._gone)
+        """Tell whether a variable or an attribute is missing because an edit says that it removes it."""
+        return any(
+            item.words.endswith(f".{name}: missing")
+            or (item.words == "missing" and item.place.startswith(f"`{name}` of "))
+            for name in self._gone
+        )
 
     def _noticed(self, compared: ResultsCompared) -> str:
         """Say what differs though all numbers are equal; return "" if nothing does."""

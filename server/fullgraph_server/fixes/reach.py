@@ -82,7 +82,9 @@ class _FileChange:
         if _decorators(old) != self._of_part(old, new) + _decorators(new):
             yield f"`{path}` has other decorators, which affect all of its callers."
         if path.endswith(".__init__"):
-            yield f"`{path}` does more, which affects subclasses that do the same themselves."
+            has_more = bool({*map(ast.dump, new.body)} - {*map(ast.dump, old.body)})
+            affected = "do the same themselves" if has_more else "use what it did"
+            yield f"`{path}` does {'more' if has_more else 'less'}, which affects subclasses that {affected}."
         effects = effects_of(self.before, old, self.files), effects_of(self.after, new, self.files)
         yield from _of_effects(path, *effects)
         if "." in path:

@@ -183,17 +183,19 @@ def _rank(item: CandidateVerdict) -> _Rank:
     """Return a sort key.
 
     Safe edits come first, then those that only move output, then unsafe ones; among these, those that print
-    the same, then those of lines, then those that raise the same errors, then those that leave all lines
-    compiled, then those that keep the form of all values.
+    the same, then those that leave most of a function compiled, then those of lines, then those that raise
+    the same errors, then those that leave all lines compiled, then those that keep the form of all values. Of
+    two splits, the first leaves more compiled.
     """
-    return *_best_rank(item.fix)[:-1], bool(item.verdict.noticed)
+    return *_best_rank(item.fix)[:-1], bool(item.verdict.noticed) and not item.fix.uncompiles
 
 
 def _best_rank(fix: Fix) -> _Rank:
     """Return the rank of a fix whose runs show no difference."""
     is_setting = fix.is_setting
     prints = fix.prints_differ and not is_setting
-    return SAFETY.index(fix.safety), prints, is_setting, fix.errors_differ, fix.uncompiles, False
+    safety, little = SAFETY.index(fix.safety), fix.leaves_little
+    return safety, prints, little, is_setting, fix.errors_differ, fix.uncompiles, False
 
 
 def judged_by_run(fix: Fix, verdict: Verdict) -> CandidateVerdict:

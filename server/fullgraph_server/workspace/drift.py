@@ -93,6 +93,15 @@ class TextDrift:
         one, other, length = self._same[max(bisect_right(self._rows_now, row) - 1, 0)]
         return row - other + one if 0 <= row - other < length else None
 
+    def replaced(self, row: int) -> range:
+        """Return the old rows of a line: its own row, or those that a block of new lines replaced."""
+        index = max(bisect_right(self._rows_now, row) - 1, 0)
+        one, other, length = self._same[index]
+        if row - other < length:
+            return range(row - other + one, row - other + one + 1)
+        following = self._same[index + 1 : index + 2]
+        return range(one + length, following[0][0] if following else 0)
+
 
 def with_text(source: SourceFile, text: str) -> SourceFile:
     """Return a file with an edited text; the cells of a notebook move with their rows."""

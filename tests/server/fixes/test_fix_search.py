@@ -187,6 +187,17 @@ def test_a_function_that_had_no_graph_may_recompile_a_few_times(
     assert bool(told) == bool(worse(before, after, drifts(before, after)))
 
 
+@pytest.mark.parametrize(("compiled", "told"), [((1,), ""), ((1, 2, 3), "line 2 is new")])
+def test_a_function_with_lines_that_ran_eagerly_may_recompile_once(
+    compiled: tuple[int, ...], told: str
+) -> None:
+    before = report(BEFORE, graph_break(1), compiled=compiled)
+    after = report(BEFORE, recompile(2), compiled=(1, 2, 3))
+    after = replace(after, frames=(replace(after.frames[0], recompiles=1),))
+    assert told in worse(before, after, drifts(before, after))
+    assert bool(told) == bool(worse(before, after, drifts(before, after)))
+
+
 def test_old_recompilations_of_a_function_without_graphs_allow_no_new_ones() -> None:
     before = report(BEFORE, recompile(1, 2), graphs=0)
     before = replace(before, frames=(replace(before.frames[0], recompiles=2),))
@@ -430,6 +441,20 @@ async def test_rewritten_lines_come_before_a_split_function() -> None:
     assert [step.fix.rule for _, step in plan.steps] == ["stay-tensor", "where"]
     plan = await plan_of(programs, candidates({1: both, 3: []}), ["safe"])
     assert [step.fix.rule for _, step in plan.steps] == ["split-function"]
+
+
+async def test_a_setting_comes_before_a_split_that_leaves_little_compiled() -> None:
+    setting = replace(
+        fix("capture-scalars"), edits=(Edit(Span(FILE, 1, 1, 1, 1), "torch._dynamo.config.x = True\n"),)
+    )
+    little = replace(fix("split-function"), uncompiles=True, leaves_little=True)
+    outcomes: dict[str, Outcome] = {"capture-scalars": ("verified", ()), "split-function": ("verified", ())}
+    for split, first in (
+        (little, "capture-scalars"),
+        (replace(little, leaves_little=False), "split-function"),
+    ):
+        plan = await plan_of(Programs(outcomes, graph_break(1)), candidates({1: [split, setting]}), ["safe"])
+        assert [step.fix.rule for _, step in plan.steps] == [first]
 
 
 class Overlapping:

@@ -169,3 +169,10 @@ def test_any_edits_keep_the_lines_apart_and_in_order(seed: int) -> None:
     assert len(set(taken)) == len(taken), "a line comes from one line"
     new = set(range(1, len(after) + 1)) - {now for _, now in same}
     assert {found.earlier(row) for row in new} <= {None}
+
+
+def test_the_old_rows_of_new_lines_are_those_that_they_replaced() -> None:
+    before, after = (SourceFile(FILE, text) for text in ("a\nb\nc\nd\n", "a\nB\nB2\nB3\nd\nnew\n"))
+    drift = TextDrift(before, after)
+    rows = [[*drift.replaced(row)] for row in range(1, 7)]
+    assert rows == [[1], [2, 3], [2, 3], [2, 3], [4], []]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from ...workspace.syntax import SCOPES, called, dotted, nodes_of, positional
+from ...workspace.syntax import COMPOUND, SCOPES, called, dotted, nodes_of, own_statements, positional
 from ..rules.expressions import is_pure
 from ..rules.printing import prints_only
 from ..rules.syntax import Function, ParsedFile, parameters, unused
@@ -58,6 +58,8 @@ class FunctionParts:
     results: tuple[str, ...]
     values: Mapping[ast.stmt, tuple[MovedValue, ...]] = field(default_factory=dict)
     crossed: tuple[ast.stmt, ...] = ()
+    leaves_little: bool = False
+    """Whether less than half of what the function computes is in its compiled part, by the text."""
 
 
 def body_of(function: Function) -> list[ast.stmt]:
@@ -153,7 +155,15 @@ class _Partition:
             return None
         if is_loop and any(isinstance(node, SCOPES) for item in inner for node in ast.walk(item)):
             return None  # a function of an earlier turn would read the variables of that turn
-        return self._parts_with(head, inner, tail)
+        parts = self._parts_with(head, inner, tail)
+        return parts and replace(parts, leaves_little=self._leaves_little(head | tail))
+
+    def _leaves_little(self, moved: set[ast.stmt]) -> bool:
+        """Tell whether less than half of the operations stay, also of lines that are in no graph so far."""
+        simple = (item for item in own_statements(self.function) if not isinstance(item, COMPOUND))
+        weights = {item: self._weight(item, _TURNS) for item in simple if item not in self.breaks}
+        kept = sum(weight for item, weight in weights.items() if self._owner(item) not in (None, *moved))
+        return 2 * kept < sum(weights.values())
 
     @property
     def _is_whole(self) -> bool:
@@ -191,9 +201,17 @@ class _Partition:
     def _weight_of_call(self, call: ast.Call) -> int:
         """Return the number of operations of a function that is not one of torch or Python."""
         callees = [item for item in self.code.functions() if item.name == called(call) != self.function.name]
+        callees = callees or list(self._forwards(dotted(call.func)))
         if callees:
             return max(sum(map(operations, item.body)) for item in callees)
         return _OF_UNKNOWN if is_unknown(call) else 0
+
+    def _forwards(self, name: str) -> Iterator[Function]:
+        """Yield the ``forward`` of the classes of the file of which an attribute is an instance."""
+        values = (x.value for x in self.code.all(ast.Assign) if name in map(dotted, x.targets) and name)
+        made = {called(value) for value in values}
+        for owner in (item for item in self.code.all(ast.ClassDef) if item.name in made):
+            yield from (item for item in owner.body if isinstance(item, Function) and item.name == "forward")
 
     def _is_worth_it(self, moved: set[ast.stmt]) -> bool:
         """Tell whether most of the computation stays in the compiled part, by the text or in a run."""

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from ...report.model import Finding
-from ...workspace.syntax import COMPOUND, called, covers, dotted, first_row, nodes_of, own_statements
+from ...workspace.syntax import (
+    COMPOUND,
+    called,
+    covers,
+    dotted,
+    first_row,
+    nodes_of,
+    own_statements,
+)
 from ..changes import rows_in_graphs
 from ..model import Edit, Fix, RuleContext
 from ..rules.printing import printed, prints_only
 from ..rules.syntax import Function, ParsedFile, code_of
 from .dependencies import draws, is_unknown, may_change, operations, reads, writes
+from .drawing import with_draws_first
 from .partition import FunctionParts, divisions
 from .sites import CompileSite, compiled_function, function_at, places_of
 from .source import split_edit
@@ -22,6 +32,7 @@ _MOST_WAYS = 2
 """The most ways to split a function that are tried for one set of statements."""
 _FIXED = ("shape", "dtype", "device", "ndim")
 """Attributes of tensors that do not change."""
+_FOR_NUMBERS = " For each new combination of the numbers that it gets, torch compiles the part again."
 _SPLIT = Fix(
     "split-function",
     "Compile only the part of `{function}` that computes",
@@ -71,6 +82,15 @@ def split(finding: Finding, context: RuleContext) -> Iterator[Fix]:
     computing = _computing(function, [own, *every], code.source.filename, context)
     callers = _callers(function, code.source.filename, context)
     inside = [item for item in every if item not in callers]
+    first = with_draws_first(code, function)
+    new = first.moved(own) if first is not None else None
+    if first is not None and new is not None:
+        moved = {*filter(None, map(first.moved, every)), *first.draws.values()}
+        others = _may_compute(first.function, moved)  # a break in a loop keeps the whole loop out of graphs
+        for parts in divisions(first.code, first.function, new, moved, others)[:_MOST_WAYS]:
+            if edit := split_edit(first.code, parts, site, name):
+                fix = _fix(parts, site, replace(edit, span=first.span), name)
+                yield replace(fix, change=fix.change + _FOR_NUMBERS)
     for breaks in dict.fromkeys([(own, *every), (own, *inside), (own,)]):
         for parts in divisions(code, function, own, breaks, computing)[:_MOST_WAYS]:
             if edit := split_edit(code, parts, site, name):
@@ -105,6 +125,7 @@ def _fix(parts: FunctionParts, site: CompileSite, edit: Edit, part: str) -> Fix:
         edits,
         replaces=False,
         uncompiles=True,
+        leaves_little=parts.leaves_little,
         gone=site.alias,
     )
 
@@ -254,6 +275,13 @@ def _computing(
     If Dynamo skipped the whole function, return all simple statements that may compute.
     """
     rows = {row for name, row in rows_in_graphs(context.report) if name == filename}
-    simple = [item for item in own_statements(function) if not isinstance(item, (*COMPOUND, ast.Raise))]
-    found = [item for item in simple if any(covers(item, row) for row in rows)]
-    return found or [item for item in simple if item not in breaks and operations(item)]
+    found = [item for item in _simple(function) if any(covers(item, row) for row in rows)]
+    return found or _may_compute(function, breaks)
+
+
+def _may_compute(function: Function, breaks: Collection[ast.stmt]) -> list[ast.stmt]:
+    return [item for item in _simple(function) if item not in breaks and operations(item)]
+
+
+def _simple(function: Function) -> Iterator[ast.stmt]:
+    return (item for item in own_statements(function) if not isinstance(item, (*COMPOUND, ast.Raise)))

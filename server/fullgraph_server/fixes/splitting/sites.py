@@ -26,7 +26,8 @@ class CompileSite:
 
     ``node`` is the decorator or the call that compiles it. ``decorator`` is the text of the decorator for its
     part. ``removed`` is the function's own decorator. ``edits`` change the call of ``torch.compile``.
-    ``reason`` says how other code can notice the edits. ``alias`` is the variable that they remove.
+    ``reason`` says how other code can notice the edits. ``alias`` is the variable or attribute that they
+    remove.
     """
 
     node: ast.expr
@@ -207,8 +208,9 @@ def _from_call(
         edits = [code.removed(statement)]
     else:
         edits = [] if keeps_alias else _without_alias(code, function, statement, call)
-        alias = dotted(targets[0]) if edits and targets else ""
-        reason += f" The variable `{alias}` is gone." if alias else ""
+        alias = dotted(targets[0]).rpartition(".")[2] if edits and targets else ""
+        kind = "attribute" if targets and isinstance(targets[0], ast.Attribute) else "variable"
+        reason += f" The {kind} `{alias}` is gone." if alias else ""
         edits = edits or [code.replaced(call, code.text(target))]
     return CompileSite(call, decorator, edits=tuple(edits), reason=reason, alias=alias)
 
@@ -222,6 +224,8 @@ def _without_alias(code: ParsedFile, function: Function, statement: ast.stmt, ca
     alias, target = targets[0] if len(targets) == 1 else None, call.args[0]
     scope = code.function(statement) or code.tree
     root = dotted(target).partition(".")[0]
+    if isinstance(alias, ast.Attribute) and code.is_alone(statement):
+        return _without_attribute(code, statement, alias, target)
     if not isinstance(alias, ast.Name) or not root or not code.is_alone(statement):
         return []
     counts = Counter(name for item in scope.body for _, _, name in bindings(item))
@@ -240,6 +244,23 @@ def _without_alias(code: ParsedFile, function: Function, statement: ast.stmt, ca
         return []
     text = code.text(target)
     return [code.removed(statement), *(code.replaced(item, text) for item in uses)]
+
+
+def _without_attribute(
+    code: ParsedFile, statement: ast.stmt, alias: ast.Attribute, target: ast.expr
+) -> list[Edit]:
+    """Return edits that use ``self.step`` itself in place of ``self.fast = torch.compile(self.step)``.
+
+    There are none if the attribute may be set elsewhere, or be named in a string.
+    """
+    uses = [item for item in code.all(ast.Attribute) if item.attr == alias.attr and item is not alias]
+    words = (item.value for item in code.all(ast.Constant) if isinstance(item.value, str))
+    is_shared = any(not isinstance(item.ctx, ast.Load) for item in uses) or alias.attr in words
+    owner, _, own = dotted(target).rpartition(".")
+    if not uses or is_shared or not owner == dotted(alias.value) == "self" or _is_set_later(code, own):
+        return []
+    texts = {use: f"{code.text(use.value)}.{own}" for use in uses}
+    return [code.removed(statement), *(code.replaced(use, text) for use, text in texts.items())]
 
 
 def _binds(node: ast.AST, wanted: set[str]) -> bool:

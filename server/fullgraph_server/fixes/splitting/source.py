@@ -107,11 +107,9 @@ class _SplitFunction:
         line = f"{self._indent}def {self._name}({', '.join(written)}):"
         if len(line) <= WIDTH:
             return [line]
-        return [
-            f"{self._indent}def {self._name}(",
-            *(f"{self._body}{item}," for item in written),
-            f"{self._indent}):",
-        ]
+        together = f"{self._body}{', '.join(written)}"
+        rows = [together] if len(together) <= WIDTH else [f"{self._body}{item}," for item in written]
+        return [f"{self._indent}def {self._name}(", *rows, f"{self._indent}):"]
 
     def _assignments(self) -> dict[ast.stmt, list[str]]:
         """Return the lines that compute values for the moved statements, in place of the statements."""

@@ -955,3 +955,55 @@ def test_a_constant_that_only_later_statements_read_stays_out_of_the_part() -> N
     assert got is not None
     assert "    return x.sin()\n" in got[0]
     assert "    y = compiled_step(x)\n    found = []\n" in got[0]
+
+
+TRAINER = """
+class Trainer:
+    def __init__(self, net):
+        self.net = net
+        self.fast = torch.compile(self.step, dynamic=False)
+
+    def step(self, x):
+        loss = self.net(x).square().mean()
+        history.append(loss.item())
+        return loss
+
+    def train(self, x):
+        {use}
+"""
+
+
+def test_the_attribute_of_a_compiled_method_leaves_with_the_compilation() -> None:
+    found = split(TRAINER.format(use="self.fast(x).backward()"))
+    assert found is not None
+    assert found[0] == dedent(
+        """\
+        class Trainer:
+            def __init__(self, net):
+                self.net = net
+
+            @torch.compile(dynamic=False)
+            def compiled_step(self, x):
+                return self.net(x).square().mean()
+
+            def step(self, x):
+                loss = self.compiled_step(x)
+                history.append(loss.item())
+                return loss
+
+            def train(self, x):
+                self.step(x).backward()
+        """
+    )
+    code = code_of(SourceFile(FILE, HEAD + TRAINER.format(use="self.fast(x).backward()")))
+    assert code is not None
+    site = site_of(code, next(item for item in code.functions() if item.name == "step"))
+    assert site is not None
+    assert (site.alias, site.reason.rpartition(". ")[2]) == ("fast", "The attribute `fast` is gone.")
+
+
+@pytest.mark.parametrize("use", ["self.fast = self.step", "getattr(self, 'fast')(x)"])
+def test_an_attribute_that_others_may_use_stays(use: str) -> None:
+    found = split(TRAINER.format(use=f"self.fast(x)\n        {use}"))
+    assert found is not None
+    assert "self.fast = self.step\n" in found[0]
