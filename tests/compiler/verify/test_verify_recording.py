@@ -271,34 +271,35 @@ def test_what_a_program_does_not_show_itself_is_told(edit: str, tmp_path: Path) 
     assert expected in told.again
 
 
+def edited(folder: Path, before: str, after: str) -> ResultsCompared:
+    """What differs between the runs of two texts of a program."""
+    path = folder / "program.py"
+    for name, text in (("before", before), ("after", after)):
+        path.write_text(text)
+        observed(path, str(folder / name))
+    return difference(str(folder / "before"), str(folder / "after"))
+
+
 def test_what_a_call_changes_before_its_error_is_mild(tmp_path: Path) -> None:
-    path = tmp_path / "program.py"
     text = (
         "import torch\n\ncount = torch.zeros(3)\n\n@torch.compile(backend='eager')\ndef root(x, count):\n"
         "    count += 1\n    if x.sum() == 0:\n        raise ValueError('nothing')\n    return x * 2\n\n"
         "root(torch.ones(3), count)\n"
     )
     late = text.replace("    count += 1\n", "").replace("    return", "    count += 1\n    return")
-    for name, written in (("before", text), ("after", late)):
-        path.write_text(written)
-        observed(path, str(tmp_path / name))
-    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    compared = edited(tmp_path, text, late)
     assert (compared.difference, compared.again) == ("", "")
     assert compared.mild.startswith("after `ValueError`, input[1] of a call of `root` ")
 
 
 def test_a_repeated_call_that_did_not_compile_is_not_compared(tmp_path: Path) -> None:
-    path = tmp_path / "program.py"
     text = (
         "import torch\nfrom torch._dynamo.exc import InternalTorchDynamoError\n\n"
         "@torch.compile(backend='eager')\ndef root(x):\n"
         "    if x.sum() == 0:\n        raise InternalTorchDynamoError('nothing')\n    return x * 2\n\n"
         "root(torch.ones(3))\n"
     )
-    for name, written in (("before", text), ("after", text.replace("== 0", "== 0.5"))):
-        path.write_text(written)
-        observed(path, str(tmp_path / name))
-    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    compared = edited(tmp_path, text, text.replace("== 0", "== 0.5"))
     assert (compared.difference, compared.again) == ("", "")
     assert any("which did not compile before" in item for item in compared.unseen)
 
@@ -524,17 +525,13 @@ def test_what_a_program_leaves_in_its_modules_is_compared(tmp_path: Path) -> Non
 
 
 def test_an_error_that_torch_finds_while_it_compiles_a_repeated_call_is_mild(tmp_path: Path) -> None:
-    path = tmp_path / "program.py"
     text = (
         "import torch\nfrom torch._dynamo.exc import TorchRuntimeError\n\n"
         "@torch.compile(backend='eager')\ndef root(x):\n"
         "    if x.sum() == 0:\n        raise ValueError('nothing')\n    return x * 2\n\n"
         "root(torch.ones(3))\n"
     )
-    for name, written in (("before", text), ("after", text.replace("ValueError", "TorchRuntimeError"))):
-        path.write_text(written)
-        observed(path, str(tmp_path / name))
-    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    compared = edited(tmp_path, text, text.replace("ValueError", "TorchRuntimeError"))
     assert (compared.difference, compared.again) == ("", "")
     assert compared.mild.endswith("TorchRuntimeError, before ValueError")
 
@@ -543,14 +540,10 @@ def test_an_error_that_torch_finds_while_it_compiles_a_repeated_call_is_mild(tmp
     ("refuse", "is_mild"), [("torch.multinomial(x, 1)", True), ("raise RuntimeError('nothing')", False)]
 )
 def test_values_that_torch_refused_may_be_accepted(tmp_path: Path, refuse: str, is_mild: bool) -> None:
-    path = tmp_path / "program.py"
     text = (
         "import torch\n\n@torch.compile(backend='eager')\ndef root(x):\n"
         f"    if x.sum() == 0:\n        {refuse}\n    return x * 2\n\nroot(torch.ones(3))\n"
     )
-    for name, written in (("before", text), ("after", text.replace("== 0", "== 0.5"))):
-        path.write_text(written)
-        observed(path, str(tmp_path / name))
-    compared = difference(str(tmp_path / "before"), str(tmp_path / "after"))
+    compared = edited(tmp_path, text, text.replace("== 0", "== 0.5"))
     words = "a call of `root` with zeros: no exception, before RuntimeError"
     assert (compared.again, compared.mild) == (("", words) if is_mild else (words, ""))

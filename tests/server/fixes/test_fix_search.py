@@ -187,15 +187,15 @@ def test_a_function_that_had_no_graph_may_recompile_a_few_times(
     assert bool(told) == bool(worse(before, after, drifts(before, after)))
 
 
-@pytest.mark.parametrize(("compiled", "told"), [((1,), ""), ((1, 2, 3), "line 2 is new")])
+@pytest.mark.parametrize(("compiled", "words"), [((1,), ""), ((1, 2, 3), "line 2 is new")])
 def test_a_function_with_lines_that_ran_eagerly_may_recompile_once(
-    compiled: tuple[int, ...], told: str
+    compiled: tuple[int, ...], words: str
 ) -> None:
     before = report(BEFORE, graph_break(1), compiled=compiled)
     after = report(BEFORE, recompile(2), compiled=(1, 2, 3))
     after = replace(after, frames=(replace(after.frames[0], recompiles=1),))
-    assert told in worse(before, after, drifts(before, after))
-    assert bool(told) == bool(worse(before, after, drifts(before, after)))
+    assert words in worse(before, after, drifts(before, after))
+    assert bool(words) == bool(worse(before, after, drifts(before, after)))
 
 
 def test_old_recompilations_of_a_function_without_graphs_allow_no_new_ones() -> None:

@@ -109,12 +109,12 @@ def _around(code: ParsedFile, draw: _Draw) -> Iterator[Edit]:
         target, turns, own = code.text(outer.target), code.text(outer.iter), names(outer.target)
         line = f"{several} = [{text} for {target if own & names(tree) else '_'} in {turns}]"
         read = {node for item in outer.body for node in nodes_of(ast.Name, item) if node.id in own}
-        call = outer.iter if isinstance(outer.iter, ast.Call) else ast.Call(outer.iter, [], [])
-        is_range = dotted(call.func) == "range"
-        if is_range and read <= draw.gone:
+        call = outer.iter if isinstance(outer.iter, ast.Call) else None
+        limits = call.args if call is not None and dotted(call.func) == "range" else []
+        if limits and read <= draw.gone:
             yield code.replaced(outer.target, name)
             yield code.replaced(outer.iter, several)
-        elif is_range and len(call.args) == 1:
+        elif len(limits) == 1:
             yield code.replaced(outer.target, f"{target}, {name}")
             yield code.replaced(outer.iter, f"enumerate({several})")
         else:
